@@ -1,0 +1,48 @@
+"""The `ascend-grad` command.
+
+Exit status: 0 success, 1 the command failed, 2 wrong arguments; in the last two cases one line on
+standard error says why.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+
+from .. import AclnnError, __version__
+from . import config, info, run
+from ._common import CommandError, Parser
+
+# A command is a module with register(commands), which adds its parser and sets `execute`.
+_COMMANDS = (info, run, config)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = Parser(
+        prog="ascend-grad",
+        description="Backward operators of Ascend's aclnn library, on any CPU.",
+        epilog="example: ascend-grad run softmax_backward --help",
+    )
+    parser.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
+    commands = parser.add_subparsers(metavar="COMMAND", required=True)
+    for command in _COMMANDS:
+        command.register(commands)
+    options = parser.parse_args(arguments)
+    try:
+        options.execute(options)
+        sys.stdout.flush()
+    except (CommandError, AclnnError, MemoryError) as error:
+        return _failed(" ".join(str(error).split()))
+    except BrokenPipeError:
+        # The reader has gone (`| head`): nothing is wrong, and nothing more can be written.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except KeyboardInterrupt:
+        return _failed("interrupted", status=130)
+    return 0
+
+
+def _failed(reason: str, status: int = 1) -> int:
+    print(f"ascend-grad: error: {reason}", file=sys.stderr)
+    return status

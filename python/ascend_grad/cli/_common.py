@@ -1,0 +1,21 @@
+from __future__ import annotations
+
+import argparse
+from typing import NoReturn
+
+
+class CommandError(Exception):
+    """A failure that the user can mend; the text is one line."""
+
+
+class Parser(argparse.ArgumentParser):
+    """Reports wrong arguments in one line, and takes no abbreviated options: they would change
+    their meaning when an operator gains a parameter."""
+
+    def __init__(self, **settings) -> None:
+        super().__init__(
+            formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False, **settings
+        )
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"{self.prog}: error: {message} (see {self.prog} --help)\n")

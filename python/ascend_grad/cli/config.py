@@ -1,0 +1,65 @@
+"""`ascend-grad config`: what a compiler or CMake needs to use the headers and the C library."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+from pathlib import Path
+from typing import Any
+
+import ascend_grad
+
+from ._common import CommandError
+
+_EXAMPLE = "g++ -std=c++17 prog.cpp $(ascend-grad config --cflags --libs) -o prog"
+
+
+def register(commands: Any) -> None:
+    parser = commands.add_parser(
+        "config",
+        help="compiler and linker flags for C and C++ programs",
+        description="Prints what a C or C++ program needs to be built, on one line.",
+        epilog=f"example: {_EXAMPLE}",
+    )
+    for name, (_, text) in _ANSWERS.items():
+        parser.add_argument(
+            f"--{name}", dest="wanted", action="append_const", const=name, help=text
+        )
+    parser.set_defaults(execute=_execute, parser=parser)
+
+
+def _execute(options: argparse.Namespace) -> None:
+    if not options.wanted:
+        choices = ", ".join(f"--{name}" for name in _ANSWERS)
+        options.parser.error(f"nothing asked for: give {choices}")
+    print(" ".join(_ANSWERS[name][0]() for name in options.wanted))
+
+
+def _existing(path: Path, what: str) -> str:
+    if not path.exists():
+        raise CommandError(f"this build of ascend-grad has no {what} ({path} is missing)")
+    return shlex.quote(str(path))
+
+
+def _include_dir() -> str:
+    return _existing(Path(ascend_grad.include_dir()), "C headers")
+
+
+def _libs() -> str:
+    folder = Path(ascend_grad.__file__).parent / "lib"
+    _existing(folder / "libascend_grad.so", "C library")
+    quoted = shlex.quote(str(folder))
+    return f"-L{quoted} -Wl,-rpath,{quoted} -lascend_grad"
+
+
+def _cmake_dir() -> str:
+    folder = Path(ascend_grad.__file__).parent / "lib" / "cmake" / "ascend_grad"
+    return _existing(folder, "CMake package")
+
+
+_ANSWERS = {
+    "cflags": (lambda: f"-I{_include_dir()}", "options for the compiler"),
+    "libs": (_libs, "options for the linker"),
+    "include-dir": (_include_dir, "folder of the headers acl/, aclnn/ and aclnnop/"),
+    "cmake-dir": (_cmake_dir, "folder for CMake's ascend_grad_DIR"),
+}

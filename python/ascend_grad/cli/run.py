@@ -1,0 +1,224 @@
+"""`ascend-grad run OPERATOR`: any operator on arrays in files.
+
+The options follow from the operator's Python signature; no operator has code of its own here.
+"""
+
+from __future__ import annotations
+
+import argparse
+import enum
+import inspect
+import typing
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import ascend_grad
+import ml_dtypes
+import numpy as np
+from ascend_grad import ops
+
+from ._arrays import read_array, read_arrays, write_arrays
+from ._common import CommandError, Parser
+
+_FILES = """\
+An array FILE is FILE.npy, FILE.npz:NAME, or a FILE.npz that holds one array or one named as the
+parameter. INPUTS.npz may hold all arrays at once, named as the parameters. NumPy saves bfloat16
+(ml_dtypes) arrays as 2-byte void, V2: V2 is read as bfloat16 and bfloat16 is written as V2, so
+use array.view(ml_dtypes.bfloat16) after np.load."""
+
+_DTYPES = {
+    "float32": np.float32,
+    "float16": np.float16,
+    "bfloat16": ml_dtypes.bfloat16,
+    "float64": np.float64,
+}
+
+
+class _Signature:
+    """An operator's parameters: arrays and attributes go in, results come out."""
+
+    def __init__(self, operator: Callable[..., Any]) -> None:
+        hints = typing.get_type_hints(operator)
+        parameters = inspect.signature(operator).parameters.values()
+        given = [p for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD]
+        kinds = {p.name: _attribute_kind(p, hints[p.name]) for p in given}
+        self.arrays = [p for p in given if kinds[p.name] is None]
+        self.attributes = [(p, kind) for p in given if (kind := kinds[p.name]) is not None]
+        self.results = [
+            p.name
+            for p in parameters
+            if p.kind is p.KEYWORD_ONLY and p.name not in ("device", "soc")
+        ]
+
+
+def _attribute_kind(parameter: inspect.Parameter, hint: Any) -> type | None:
+    if isinstance(parameter.default, enum.IntEnum):
+        return type(parameter.default)
+    alternatives = typing.get_args(hint) or (hint,)
+    if int not in alternatives:
+        return bool if bool in alternatives else None
+    return int if alternatives == (int,) else tuple
+
+
+def register(commands: Any) -> None:
+    parser = commands.add_parser(
+        "run",
+        help="any operator on .npy/.npz files",
+        description="Runs an operator on arrays in .npy/.npz files; its results go to a .npz file.",
+        epilog=_example("softmax_backward"),
+    )
+    operators = parser.add_subparsers(metavar="OPERATOR", required=True, parser_class=Parser)
+    for name in ops.__all__:
+        _add_operator(operators, name)
+
+
+def _example(name: str) -> str:
+    signature = _Signature(getattr(ops, name))
+    required = [p for p in signature.arrays if p.default is p.empty]
+    words = [f"{_option(p)} {p.name}.npy" for p in required]
+    words += [f"{_option(p)} 1" for p, _ in signature.attributes if p.default is p.empty]
+    return f"example: ascend-grad run {name} {' '.join(words)} --save results.npz"
+
+
+def _option(parameter: inspect.Parameter) -> str:
+    return "--" + parameter.name.replace("_", "-")
+
+
+def _add_operator(operators: Any, name: str) -> None:
+    operator = getattr(ops, name)
+    signature = _Signature(operator)
+    summary = (inspect.getdoc(operator) or name).split("\n\n")[0]
+    parser = operators.add_parser(
+        name,
+        help=" ".join(summary.split()),
+        description=f"{summary}\n\n{_FILES}",
+        epilog=_example(name),
+    )
+    parser.add_argument("inputs", nargs="?", metavar="INPUTS.npz", help="arrays by parameter name")
+    for parameter in signature.arrays:
+        optional = " (optional)" if parameter.default is None else ""
+        parser.add_argument(_option(parameter), metavar="FILE", help=f"array{optional}")
+    for parameter, kind in signature.attributes:
+        _add_attribute(parser, parameter, kind)
+    parser.add_argument(
+        "--save", metavar="RESULTS.npz", type=Path, required=True, help="where the results go"
+    )
+    parser.add_argument("--force", action="store_true", help="overwrite RESULTS.npz")
+    parser.add_argument(
+        "--result-dtype",
+        metavar="[NAME=]DTYPE",
+        type=_result_dtype,
+        action="append",
+        default=[],
+        help=f"dtype of all results or of one ({', '.join(signature.results)}): "
+        + ", ".join(_DTYPES),
+    )
+    parser.add_argument("--device", help="cpu, emulator or npu")
+    parser.add_argument("--soc", help="ascend910, ascend910b, ascend910_93 or ascend310p")
+    parser.add_argument("--threads", type=_positive, metavar="N", help="default: all cores")
+    parser.set_defaults(execute=_execute, operator=operator, signature=signature, parser=parser)
+
+
+def _add_attribute(parser: Parser, parameter: inspect.Parameter, kind: type) -> None:
+    settings: dict[str, Any] = {"required": parameter.default is parameter.empty}
+    if not settings["required"]:
+        shown = parameter.default if parameter.default != () else "none"
+        settings |= {"default": parameter.default, "help": f"default: {shown}"}
+    if kind is bool:
+        settings |= {"action": argparse.BooleanOptionalAction}
+    elif issubclass(kind, enum.IntEnum):
+        names = ", ".join(f"{member.value}={member.name}" for member in kind)
+        settings |= {"type": _member_of(kind), "metavar": "MODE", "help": names}
+    elif kind is tuple:
+        settings |= {"type": _integers, "metavar": "INT[,INT]"}
+    else:
+        settings |= {"type": int, "metavar": "INT"}
+    parser.add_argument(_option(parameter), **settings)
+
+
+def _integers(text: str) -> int | tuple[int, ...]:
+    """`3` is a number, `3,2` a sequence, and so is `3,`."""
+    try:
+        numbers = tuple(int(word) for word in text.removesuffix(",").split(","))
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is no integer or list like 3,2") from None
+    return numbers if "," in text else numbers[0]
+
+
+def _positive(text: str) -> int:
+    if not text.isdecimal() or int(text) == 0:
+        raise argparse.ArgumentTypeError(f"{text!r} is no positive integer")
+    return int(text)
+
+
+def _member_of(kind: type[enum.IntEnum]) -> Callable[[str], int]:
+    def parse(text: str) -> int:
+        if text in kind.__members__:
+            return kind[text]
+        # Numbers pass: the operator knows which are legal on which product.
+        try:
+            return int(text)
+        except ValueError:
+            names = ", ".join(kind.__members__)
+            raise argparse.ArgumentTypeError(f"{text!r} is none of {names}") from None
+
+    return parse
+
+
+def _result_dtype(text: str) -> tuple[str, np.dtype]:
+    name, _, dtype = text.rpartition("=")
+    if dtype not in _DTYPES:
+        raise argparse.ArgumentTypeError(f"{dtype!r} is none of {', '.join(_DTYPES)}")
+    return name, np.dtype(_DTYPES[dtype])
+
+
+def _execute(options: argparse.Namespace) -> None:
+    if options.save.exists() and not options.force:
+        raise CommandError(f"{options.save} exists; --force overwrites it")
+    signature = options.signature
+    arguments = _read_inputs(options)
+    arguments |= {p.name: getattr(options, p.name) for p, _ in signature.attributes}
+    arguments |= {"device": options.device, "soc": options.soc}
+    try:
+        with ascend_grad.num_threads(options.threads or ascend_grad.get_num_threads()):
+            results = _compute(options, arguments)
+    except TypeError as error:
+        # An array of a kind that no operator takes, such as strings.
+        raise CommandError(str(error)) from error
+    write_arrays(options.save, results, overwrite=options.force)
+    for name, array in results.items():
+        print(f"{name}  {array.dtype}  {array.shape}")
+
+
+def _read_inputs(options: argparse.Namespace) -> dict[str, np.ndarray]:
+    names = [p.name for p in options.signature.arrays]
+    arrays = read_arrays(options.inputs, names) if options.inputs else {}
+    for parameter in options.signature.arrays:
+        source = getattr(options, parameter.name)
+        if source is not None:
+            arrays[parameter.name] = read_array(source, parameter.name)
+        if parameter.default is parameter.empty and parameter.name not in arrays:
+            options.parser.error(f"no {parameter.name}: give {_option(parameter)} or INPUTS.npz")
+    return arrays
+
+
+def _compute(options: argparse.Namespace, arguments: dict[str, Any]) -> dict[str, np.ndarray]:
+    names = options.signature.results
+    results = _named(names, options.operator(**arguments))
+    wanted = {}
+    for name, dtype in options.result_dtype:
+        if name and name not in results:
+            known = ", ".join(results)
+            options.parser.error(f"--result-dtype: no result {name}; there are {known}")
+        wanted |= dict.fromkeys([name] if name else results, dtype)
+    if not wanted:
+        return results
+    # Only the operator knows the shapes; the second run rounds to the dtypes asked for.
+    arrays = {name: np.empty(results[name].shape, dtype) for name, dtype in wanted.items()}
+    return _named(names, options.operator(**arguments, **arrays))
+
+
+def _named(names: list[str], results: Any) -> dict[str, np.ndarray]:
+    values = results if isinstance(results, tuple) else (results,)
+    return {n: v for n, v in zip(names, values, strict=True) if v is not None}

@@ -1,0 +1,372 @@
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import sysconfig
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import ascend_grad as ag
+import ml_dtypes
+import numpy as np
+import pytest
+from ascend_grad.cli import main
+
+BFLOAT16 = ml_dtypes.bfloat16
+
+
+class Outcome(NamedTuple):
+    status: int
+    out: str
+    error: str
+
+
+Run = Callable[..., Outcome]
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """Runs the command in an empty folder, in this process."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments: str) -> Outcome:
+        try:
+            status = main(arguments)
+        except SystemExit as exit:
+            status = int(exit.code or 0)
+        captured = capsys.readouterr()
+        return Outcome(status, captured.out, captured.err)
+
+    return run
+
+
+def assert_refused(outcome: Outcome, status: int, *words: str) -> None:
+    assert outcome.status == status
+    assert outcome.error.startswith("ascend-grad") and outcome.error.count("\n") == 1
+    for word in words:
+        assert word in outcome.error
+
+
+def saved(path: str = "results.npz") -> dict[str, np.ndarray]:
+    with np.load(path) as results:
+        return dict(results)
+
+
+def softmax_operands(dtype: type = np.float32) -> dict[str, np.ndarray]:
+    rng = np.random.default_rng(0)
+    return {name: rng.normal(size=(3, 5)).astype(dtype) for name in ("grad_output", "output")}
+
+
+SOFTMAX = ("run", "softmax_backward", "--dim", "-1", "--save", "results.npz")
+
+
+# --- run
+
+
+def test_run_softmax_on_npy_files(run: Run) -> None:
+    operands = softmax_operands()
+    np.save("g.npy", operands["grad_output"])
+    np.save("y.npy", operands["output"])
+    outcome = run(*SOFTMAX, "--grad-output", "g.npy", "--output", "y.npy")
+    assert outcome == (0, "out  float32  (3, 5)\n", "")
+    assert saved()["out"].tobytes() == ag.softmax_backward(**operands, dim=-1).tobytes()
+
+
+def test_run_prelu_on_one_npz_file(run: Run) -> None:
+    rng = np.random.default_rng(1)
+    operands = {name: rng.normal(size=(2, 3, 4)) for name in ("grad_output", "input")}
+    operands = {n: a.astype(np.float16) for n, a in operands.items()}
+    operands["weight"] = np.array([0.1, 0.2, 0.3], np.float16)
+    np.savez("inputs.npz", **operands)
+    assert run("run", "prelu_backward", "inputs.npz", "--save", "results.npz").status == 0
+    expected = ag.prelu_backward(**operands)
+    results = saved()
+    assert list(results) == ["grad_input", "grad_weight"]
+    for name, array in results.items():
+        assert array.tobytes() == getattr(expected, name).tobytes()
+
+
+def test_run_avg_pool2d_with_every_attribute(run: Run) -> None:
+    rng = np.random.default_rng(2)
+    x = np.zeros((2, 3, 7, 6), np.float32)
+    g = rng.normal(size=(2, 3, 4, 5)).astype(np.float32)
+    np.savez("inputs.npz", grad_output=g, input=x)
+    attributes = ["--kernel-size", "3,2", "--stride", "2,1", "--padding", "1,0", "--ceil-mode"]
+    attributes += ["--no-count-include-pad", "--divisor-override=-7", "--soc", "ascend910b"]
+    attributes += ["--cube-math-type", "USE_HF32", "--device", "cpu", "--threads", "2"]
+    outcome = run("run", "avg_pool2d_backward", "inputs.npz", *attributes, "--save", "results.npz")
+    assert (outcome.status, outcome.error) == (0, "")
+    expected = ag.avg_pool2d_backward(
+        g, x, (3, 2), (2, 1), (1, 0), True, False, -7, ag.CubeMathType.USE_HF32
+    )
+    assert saved()["grad_input"].tobytes() == expected.tobytes()
+
+
+def test_run_batch_norm_with_masks_and_result_dtypes(run: Run) -> None:
+    rng = np.random.default_rng(3)
+    x, g = rng.normal(size=(2, 4, 3, 5)).astype(np.float32)
+    statistics = {"mean": x.mean((0, 2)), "invstd": np.float32(1) / x.std((0, 2))}
+    np.savez("inputs.npz", grad_out=g, input=x, **statistics)
+    outcome = run(
+        *("run", "batch_norm_reduce_backward", "inputs.npz", "--no-weight-g"),
+        *("--result-dtype", "float16", "--result-dtype", "sum_dy=bfloat16"),
+        *("--save", "results.npz"),
+    )
+    assert (outcome.status, outcome.error) == (0, "")
+    arrays = {
+        "sum_dy": np.empty(3, BFLOAT16),
+        "sum_dy_xmu": np.empty(3, np.float16),
+        "grad_bias": np.empty(3, np.float16),
+    }
+    ag.batch_norm_reduce_backward(g, x, **statistics, weight_g=False, **arrays)
+    results = saved()
+    assert results.keys() == arrays.keys()
+    for name, array in arrays.items():
+        assert results[name].tobytes() == array.tobytes()
+
+
+def test_bfloat16_is_read_and_written_as_two_byte_void(run: Run) -> None:
+    operands = softmax_operands(BFLOAT16)
+    np.savez("inputs.npz", **operands)
+    outcome = run(*SOFTMAX, "inputs.npz")
+    assert outcome.out == "out  bfloat16  (3, 5)\n"
+    result = saved()["out"]
+    assert result.dtype == "V2"
+    expected = ag.softmax_backward(**operands, dim=-1)
+    assert np.array_equal(result.view(BFLOAT16), expected)
+
+
+def test_an_npz_member_by_name_and_a_lone_member(run: Run) -> None:
+    operands = softmax_operands()
+    np.savez("a.npz", first=operands["grad_output"], second=operands["output"])
+    np.savez("b.npz", lone=operands["output"])
+    assert run(*SOFTMAX, "--grad-output", "a.npz:first", "--output", "b.npz").status == 0
+    assert saved()["out"].tobytes() == ag.softmax_backward(**operands, dim=-1).tobytes()
+
+
+def test_an_option_wins_over_the_inputs_file(run: Run) -> None:
+    operands = softmax_operands()
+    np.savez("inputs.npz", **operands)
+    operands["output"] = operands["output"] * 2
+    np.save("y.npy", operands["output"])
+    assert run(*SOFTMAX, "inputs.npz", "--output", "y.npy").status == 0
+    assert saved()["out"].tobytes() == ag.softmax_backward(**operands, dim=-1).tobytes()
+
+
+def test_foreign_byte_order_and_fortran_order_files(run: Run) -> None:
+    operands = softmax_operands()
+    np.save("g.npy", operands["grad_output"].astype(">f4"))
+    np.save("y.npy", np.asfortranarray(operands["output"]))
+    assert run(*SOFTMAX, "--grad-output", "g.npy", "--output", "y.npy").status == 0
+    assert saved()["out"].tobytes() == ag.softmax_backward(**operands, dim=-1).tobytes()
+
+
+def test_an_existing_file_is_overwritten_only_by_force(run: Run) -> None:
+    np.savez("inputs.npz", **softmax_operands())
+    Path("results.npz").write_bytes(b"precious")
+    assert_refused(run(*SOFTMAX, "inputs.npz"), 1, "results.npz exists", "--force")
+    assert Path("results.npz").read_bytes() == b"precious"
+    assert run(*SOFTMAX, "inputs.npz", "--force").status == 0
+    assert list(saved()) == ["out"]
+
+
+def test_threads_are_set_for_the_run_only(run: Run) -> None:
+    np.savez("inputs.npz", **softmax_operands())
+    with ag.num_threads(2):
+        assert run(*SOFTMAX, "inputs.npz", "--threads", "1").status == 0
+        assert ag.get_num_threads() == 2
+
+
+def npy_with_header(shape: str) -> bytes:
+    header = f"{{'descr': '<f4', 'fortran_order': False, 'shape': {shape}, }}".ljust(117) + "\n"
+    length = len(header).to_bytes(2, "little")
+    return np.lib.format.MAGIC_PREFIX + b"\x01\x00" + length + header.encode()
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "reason"),
+    [
+        ("missing.npy", None, "No such file"),
+        ("empty.npy", b"", "no .npy or .npz file"),
+        ("text.npy", b"not an array", "no .npy or .npz file"),
+        ("pickle.npy", b"\x80\x04N.", "no .npy or .npz file"),
+        ("truncated.npy", npy_with_header("(3, 5)") + bytes(8), "cannot read"),
+        ("huge.npy", npy_with_header("(1000000000000, 5)"), "cannot read"),
+        ("negative.npy", npy_with_header("(-3, 5)"), "cannot read"),
+        ("header.npy", npy_with_header("what"), "cannot read"),
+        ("magic.npy", np.lib.format.MAGIC_PREFIX, "cannot read"),
+        ("broken.npz", b"PK\x03\x04 and no more", "cannot read"),
+    ],
+)
+def test_a_bad_file_is_one_clear_line(
+    run: Run, name: str, content: bytes | None, reason: str
+) -> None:
+    if content is not None:
+        Path(name).write_bytes(content)
+    np.savez("inputs.npz", **softmax_operands())
+    assert_refused(run(*SOFTMAX, "inputs.npz", "--output", name), 1, name, reason)
+    assert not Path("results.npz").exists()
+
+
+def test_flipped_bytes_in_an_archive_never_end_in_a_traceback(run: Run) -> None:
+    np.savez_compressed("inputs.npz", **softmax_operands())
+    good = Path("inputs.npz").read_bytes()
+    rng = np.random.default_rng(0)
+    refused = 0
+    for _ in range(200):
+        bad = bytearray(good)
+        bad[rng.integers(len(bad))] ^= int(rng.integers(1, 256))
+        Path("inputs.npz").write_bytes(bad)
+        outcome = run(*SOFTMAX, "inputs.npz", "--force")
+        if outcome.status:
+            refused += 1
+            assert_refused(outcome, outcome.status)
+    assert refused > 50
+
+
+def test_object_arrays_are_refused(run: Run) -> None:
+    np.save("objects.npy", np.array([{}], object), allow_pickle=True)
+    np.savez("inputs.npz", **softmax_operands())
+    assert_refused(run(*SOFTMAX, "inputs.npz", "--output", "objects.npy"), 1, "objects.npy")
+
+
+@pytest.mark.parametrize("dtype", ["int32", "uint16", "float64", "U3", "V3"])
+def test_a_dtype_that_no_operator_takes(run: Run, dtype: str) -> None:
+    np.savez("inputs.npz", **softmax_operands())
+    np.save("y.npy", np.zeros((3, 5), dtype))
+    assert_refused(run(*SOFTMAX, "inputs.npz", "--output", "y.npy"), 1, "output")
+
+
+def test_missing_members_name_what_there_is(run: Run) -> None:
+    np.savez("inputs.npz", **softmax_operands())
+    outcome = run(*SOFTMAX, "inputs.npz", "--output", "inputs.npz:z")
+    assert_refused(outcome, 1, "no array z", "it holds grad_output, output")
+    np.savez("others.npz", a=np.zeros(1), b=np.zeros(1))
+    assert_refused(run(*SOFTMAX, "others.npz"), 1, "others.npz holds a, b", "grad_output")
+
+
+def test_the_operators_own_errors_are_passed_on(run: Run) -> None:
+    np.savez("inputs.npz", **softmax_operands())
+    outcome = run("run", "softmax_backward", "inputs.npz", "--dim", "2", "--save", "results.npz")
+    assert_refused(outcome, 1, "dim")
+    assert_refused(run(*SOFTMAX, "inputs.npz", "--device", "abacus"), 1, "abacus")
+    assert_refused(run(*SOFTMAX, "inputs.npz", "--soc", "ascend1"), 1, "ascend1")
+    assert not Path("results.npz").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ([], ["COMMAND"]),
+        (["fly"], ["fly"]),
+        (["run"], ["OPERATOR"]),
+        (["run", "relu_backward"], ["relu_backward", "prelu_backward"]),
+        (["run", "softmax_backward"], ["--dim", "--save"]),
+        ([*SOFTMAX], ["grad_output", "--grad-output"]),
+        ([*SOFTMAX, "--dim", "one"], ["--dim", "one"]),
+        ([*SOFTMAX, "--threads", "0"], ["--threads", "'0'"]),
+        ([*SOFTMAX, "--threads", "-1"], ["--threads", "'-1'"]),
+        ([*SOFTMAX, "--result-dtype", "int8"], ["int8", "bfloat16"]),
+        ([*SOFTMAX, "--tempo", "3"], ["--tempo"]),
+        (["run", "avg_pool2d_backward", "--kernel-size", "2,x", "--save", "r"], ["2,x"]),
+        (
+            ["run", "avg_pool2d_backward", "--kernel-size", "2", "--save", "r"]
+            + ["--cube-math-type", "FAST"],
+            ["FAST", "KEEP_DTYPE"],
+        ),
+        (["config"], ["--cflags"]),
+        (["config", "--cflag"], ["--cflag"]),
+    ],
+    ids=lambda value: " ".join(value[-2:]),
+)
+def test_bad_arguments_are_one_clear_line(run: Run, arguments: list[str], words: list[str]) -> None:
+    assert_refused(run(*arguments), 2, *words)
+
+
+def test_an_unknown_result_name(run: Run) -> None:
+    np.savez("inputs.npz", **softmax_operands())
+    assert_refused(run(*SOFTMAX, "inputs.npz", "--result-dtype", "z=float32"), 2, "z", "out")
+
+
+def test_a_place_that_cannot_be_written(run: Run) -> None:
+    np.savez("inputs.npz", **softmax_operands())
+    outcome = run(*SOFTMAX[:-1], "no/such/folder.npz", "inputs.npz")
+    assert_refused(outcome, 1, "cannot write no/such/folder.npz")
+
+
+# --- help
+
+
+@pytest.mark.parametrize(
+    "command",
+    [["info"], ["run"], ["config"], *(["run", operator] for operator in ag.ops.__all__)],
+    ids=" ".join,
+)
+def test_help_shows_an_example_that_parses(run: Run, command: list[str]) -> None:
+    outcome = run(*command, "--help")
+    assert (outcome.status, outcome.error) == (0, "")
+    assert f"example: ascend-grad {' '.join(command)}" in outcome.out or command[0] == "config"
+    assert "example: " in outcome.out
+
+
+@pytest.mark.parametrize("operator", ag.ops.__all__)
+def test_the_example_in_an_operators_help_runs(run: Run, operator: str) -> None:
+    example = run("run", operator, "--help").out.split("example: ascend-grad ")[1].split()
+    names = [word.removesuffix(".npy") for word in example if word.endswith(".npy")]
+    channels = {"mean", "invstd", "weight"}
+    for name in names:
+        shape = (3,) if name in channels else (2, 3, 4, 4)
+        np.save(f"{name}.npy", np.ones(shape, np.float32))
+    outcome = run(*example)
+    assert (outcome.status, outcome.error) == (0, "")
+    assert saved()
+
+
+# --- info and config
+
+
+def test_info_as_json_repeats_build_info(run: Run) -> None:
+    outcome = run("info", "--json")
+    facts = json.loads(outcome.out)
+    assert outcome.status == 0
+    assert ag.build_info().items() <= facts.items()
+    assert facts["version"] == ag.__version__
+    assert facts["threads"] == ag.get_num_threads()
+
+
+def test_info_as_text_has_a_line_per_fact(run: Run) -> None:
+    facts = json.loads(run("info", "--json").out)
+    lines = run("info").out.splitlines()
+    assert [line.split()[0] for line in lines] == list(facts)
+    assert any(line.split() == ["isa", facts["isa"]] for line in lines)
+
+
+@pytest.mark.parametrize("flag", ["--cflags", "--libs", "--include-dir", "--cmake-dir"])
+def test_config_names_what_exists_or_says_what_the_build_lacks(run: Run, flag: str) -> None:
+    outcome = run("config", flag)
+    if outcome.status:
+        assert_refused(outcome, 1, "this build of ascend-grad has no")
+    else:
+        folder = outcome.out.split()[0].removeprefix("-I").removeprefix("-L")
+        assert Path(folder).is_dir()
+
+
+# --- the installed commands
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        [sys.executable, "-m", "ascend_grad"],
+        [str(Path(sysconfig.get_path("scripts")) / "ascend-grad")],
+    ],
+    ids=["module", "script"],
+)
+def test_the_commands_as_a_shell_runs_them(command: list[str]) -> None:
+    version = subprocess.run([*command, "--version"], capture_output=True, text=True, check=True)
+    assert version.stdout == f"ascend-grad {ag.__version__}\n"
+    refused = subprocess.run([*command, "run", "fly"], capture_output=True, text=True)
+    assert refused.returncode == 2 and refused.stdout == ""
+    assert_refused(Outcome(2, "", refused.stderr), 2, "fly")
