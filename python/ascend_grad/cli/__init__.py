@@ -10,9 +10,9 @@ import os
 import sys
 from collections.abc import Sequence
 
-from .. import AclnnError, __version__
-from . import config, info, run
-from ._common import CommandError, Parser
+from ascend_grad import AclnnError, __version__
+from ascend_grad.cli import config, info, run
+from ascend_grad.cli._common import CommandError, Parser
 
 # A command is a module with register(commands), which adds its parser and sets `execute`.
 _COMMANDS = (info, run, config)

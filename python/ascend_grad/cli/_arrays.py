@@ -13,7 +13,7 @@ from pathlib import Path
 import ml_dtypes
 import numpy as np
 
-from ._common import CommandError
+from ascend_grad.cli._common import CommandError
 
 
 def read_array(source: str, parameter: str) -> np.ndarray:

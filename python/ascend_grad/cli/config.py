@@ -9,7 +9,7 @@ from typing import Any
 
 import ascend_grad
 
-from ._common import CommandError
+from ascend_grad.cli._common import CommandError
 
 _EXAMPLE = "g++ -std=c++17 prog.cpp $(ascend-grad config --cflags --libs) -o prog"
 

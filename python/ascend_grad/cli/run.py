@@ -13,13 +13,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import ascend_grad
 import ml_dtypes
 import numpy as np
-from ascend_grad import ops
 
-from ._arrays import read_array, read_arrays, write_arrays
-from ._common import CommandError, Parser
+from ascend_grad import _core, ops, settings
+from ascend_grad.cli._arrays import read_array, read_arrays, write_arrays
+from ascend_grad.cli._common import CommandError, Parser
 
 _FILES = """\
 An array FILE is FILE.npy, FILE.npz:NAME, or a FILE.npz that holds one array or one named as the
@@ -27,6 +26,11 @@ parameter. INPUTS.npz may hold all arrays at once, named as the parameters. NumP
 (ml_dtypes) arrays as 2-byte void, V2: V2 is read as bfloat16 and bfloat16 is written as V2, so
 use array.view(ml_dtypes.bfloat16) after np.load."""
 
+OPERATORS = {
+    name: function
+    for name, function in vars(ops).items()
+    if inspect.isfunction(function) and function.__module__ == ops.__name__
+}
 _DTYPES = {
     "float32": np.float32,
     "float16": np.float16,
@@ -66,15 +70,14 @@ def register(commands: Any) -> None:
         "run",
         help="any operator on .npy/.npz files",
         description="Runs an operator on arrays in .npy/.npz files; its results go to a .npz file.",
-        epilog=_example("softmax_backward"),
+        epilog=_example("softmax_backward", _Signature(ops.softmax_backward)),
     )
     operators = parser.add_subparsers(metavar="OPERATOR", required=True, parser_class=Parser)
-    for name in ops.__all__:
-        _add_operator(operators, name)
+    for name, operator in OPERATORS.items():
+        _add_operator(operators, name, operator)
 
 
-def _example(name: str) -> str:
-    signature = _Signature(getattr(ops, name))
+def _example(name: str, signature: _Signature) -> str:
     required = [p for p in signature.arrays if p.default is p.empty]
     words = [f"{_option(p)} {p.name}.npy" for p in required]
     words += [f"{_option(p)} 1" for p, _ in signature.attributes if p.default is p.empty]
@@ -85,15 +88,14 @@ def _option(parameter: inspect.Parameter) -> str:
     return "--" + parameter.name.replace("_", "-")
 
 
-def _add_operator(operators: Any, name: str) -> None:
-    operator = getattr(ops, name)
+def _add_operator(operators: Any, name: str, operator: Callable[..., Any]) -> None:
     signature = _Signature(operator)
     summary = (inspect.getdoc(operator) or name).split("\n\n")[0]
     parser = operators.add_parser(
         name,
         help=" ".join(summary.split()),
         description=f"{summary}\n\n{_FILES}",
-        epilog=_example(name),
+        epilog=_example(name, signature),
     )
     parser.add_argument("inputs", nargs="?", metavar="INPUTS.npz", help="arrays by parameter name")
     for parameter in signature.arrays:
@@ -114,8 +116,8 @@ def _add_operator(operators: Any, name: str) -> None:
         help=f"dtype of all results or of one ({', '.join(signature.results)}): "
         + ", ".join(_DTYPES),
     )
-    parser.add_argument("--device", help="cpu, emulator or npu")
-    parser.add_argument("--soc", help="ascend910, ascend910b, ascend910_93 or ascend310p")
+    parser.add_argument("--device", choices=settings.DEVICES, help="where to compute")
+    parser.add_argument("--soc", choices=_core.soc_names(), help="product whose rules apply")
     parser.add_argument("--threads", type=_positive, metavar="N", help="default: all cores")
     parser.set_defaults(execute=_execute, operator=operator, signature=signature, parser=parser)
 
@@ -181,10 +183,10 @@ def _execute(options: argparse.Namespace) -> None:
     arguments |= {p.name: getattr(options, p.name) for p, _ in signature.attributes}
     arguments |= {"device": options.device, "soc": options.soc}
     try:
-        with ascend_grad.num_threads(options.threads or ascend_grad.get_num_threads()):
+        with settings.num_threads(options.threads or settings.get_num_threads()):
             results = _compute(options, arguments)
-    except TypeError as error:
-        # An array of a kind that no operator takes, such as strings.
+    except (TypeError, ValueError) as error:
+        # An array of a kind that no operator takes, such as strings; a number beyond all bounds.
         raise CommandError(str(error)) from error
     write_arrays(options.save, results, overwrite=options.force)
     for name, array in results.items():

@@ -1,0 +1,26 @@
+# The instruction set levels: name, compiler flags. table.cpp is compiled once for each; everything else without flags.
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
+  set(ASCEND_GRAD_ISA_LEVELS baseline avx2 avx512)
+  set(ASCEND_GRAD_ISA_FLAGS_baseline "")
+  set(ASCEND_GRAD_ISA_FLAGS_avx2 -mavx2 -mfma -mf16c)
+  set(ASCEND_GRAD_ISA_FLAGS_avx512 ${ASCEND_GRAD_ISA_FLAGS_avx2} -mavx512f -mavx512bw -mavx512vl -mavx512dq)
+elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm64)$")
+  set(ASCEND_GRAD_ISA_LEVELS baseline)
+  set(ASCEND_GRAD_ISA_FLAGS_baseline "")
+else()
+  message(FATAL_ERROR "ascend-grad supports x86-64 and aarch64, not ${CMAKE_SYSTEM_PROCESSOR}")
+endif()
+
+# ascend_grad_add_isa_levels(<target> <source>): adds one object library per level to the target.
+function(ascend_grad_add_isa_levels target source)
+  foreach(level IN LISTS ASCEND_GRAD_ISA_LEVELS)
+    set(objects ${target}_${level})
+    add_library(${objects} OBJECT ${source})
+    target_link_libraries(${objects} PRIVATE ascend_grad_options)
+    target_compile_definitions(${objects} PRIVATE KERNEL_TABLE=kernel_table_${level})
+    target_compile_options(${objects} PRIVATE ${ASCEND_GRAD_ISA_FLAGS_${level}} -O3 -fno-lto
+      # GCC's own AVX-512 header reads variables that it leaves uninitialised on purpose.
+      $<$<CXX_COMPILER_ID:GNU>:-Wno-uninitialized -Wno-maybe-uninitialized>)
+    target_sources(${target} PRIVATE $<TARGET_OBJECTS:${objects}>)
+  endforeach()
+endfunction()

@@ -1,0 +1,98 @@
+#include "core/channel_sum.h"
+
+#include <algorithm>
+
+namespace ascend_grad {
+namespace {
+
+int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+void view_as_channels_and_rows(ChannelSumPlan& plan, const TensorView* const* views) {
+    const TensorView& first = *views[0];
+    const bool has_channels = first.rank >= 2;
+    plan.channels = has_channels ? first.shape[1] : 1;
+    const int64_t batch = has_channels ? first.shape[0] : 1;
+    const int64_t spatial = first.numel / (batch * plan.channels);
+    const bool rows_are_batch_items = spatial >= kSumLanes;
+    plan.rows = rows_are_batch_items ? batch : 1;
+    plan.row_length = rows_are_batch_items ? spatial : batch * spatial;
+
+    plan.positions.operands = plan.operands;
+    for (int axis = 0; axis < first.rank; ++axis) {
+        int64_t strides[Loops::kMaxOperands];
+        for (int k = 0; k < plan.operands; ++k) strides[k] = views[k]->strides[axis];
+        if (has_channels && axis == 1) {
+            std::copy(strides, strides + plan.operands, plan.channel_stride);
+        } else if (has_channels && axis == 0 && rows_are_batch_items) {
+            std::copy(strides, strides + plan.operands, plan.row_stride);
+        } else {
+            plan.positions.append(first.shape[axis], strides);
+        }
+    }
+    plan.positions.merge();
+}
+
+void cut_into_blocks(ChannelSumPlan& plan) {
+    if (plan.row_length <= kSumBlock) {
+        plan.rows_per_block = std::min(plan.rows, kSumBlock / plan.row_length);
+        plan.chunk = plan.row_length;
+        plan.chunks_per_row = 1;
+        plan.blocks = divide_up(plan.rows, plan.rows_per_block);
+        return;
+    }
+    plan.rows_per_block = 1;
+    plan.chunks_per_row = divide_up(plan.row_length, kSumBlock);
+    plan.chunk = divide_up(divide_up(plan.row_length, plan.chunks_per_row), kSumLanes) * kSumLanes;
+    plan.chunks_per_row = divide_up(plan.row_length, plan.chunk);
+    plan.blocks = plan.rows * plan.chunks_per_row;
+}
+
+Traversal choose_traversal(const ChannelSumPlan& plan, const TensorView* const* views) {
+    bool along_positions = plan.positions.count <= 1;
+    bool along_channels = true;
+    for (int k = 0; k < plan.operands; ++k) {
+        const int64_t size = static_cast<int64_t>(data_type_size(views[k]->dtype));
+        along_positions = along_positions &&
+                          (plan.positions.count == 0 || plan.positions.stride[0][k] == size);
+        along_channels = along_channels && plan.channel_stride[k] == size;
+    }
+    along_positions = along_positions && plan.row_length > 1;
+    if (along_positions && along_channels) along_positions = plan.row_length >= plan.channels;
+    if (along_positions) return Traversal::kAlongPositions;
+    // With few channels a vector along them is mostly empty.
+    if (along_channels && (plan.channels >= kSumLanes / 2 || plan.row_length == 1)) {
+        return Traversal::kAlongChannels;
+    }
+    return Traversal::kStaged;
+}
+
+void cut_into_tasks(ChannelSumPlan& plan) {
+    const int64_t lanes = std::min<int64_t>(kSumLanes, plan.row_length);
+    switch (plan.traversal) {
+        case Traversal::kAlongPositions: plan.channel_tile = 64; break;
+        case Traversal::kAlongChannels: plan.channel_tile = std::min<int64_t>(1024, 128 * kSumLanes / lanes); break;
+        case Traversal::kStaged: plan.channel_tile = 16; break;
+    }
+    plan.channel_tile = std::min(plan.channel_tile, plan.channels);
+    plan.channel_tiles = divide_up(plan.channels, plan.channel_tile);
+    plan.chunks_per_task = std::min<int64_t>(plan.chunks_per_row, 16);
+    const int64_t outer = plan.chunks_per_row == 1
+                              ? plan.blocks
+                              : plan.rows * divide_up(plan.chunks_per_row, plan.chunks_per_task);
+    plan.tasks = outer * plan.channel_tiles;
+}
+
+}  // namespace
+
+ChannelSumPlan plan_channel_sum(const TensorView* const* views, int operands, int sums) {
+    ChannelSumPlan plan{};
+    plan.operands = operands;
+    plan.sums = sums;
+    view_as_channels_and_rows(plan, views);
+    cut_into_blocks(plan);
+    plan.traversal = choose_traversal(plan, views);
+    cut_into_tasks(plan);
+    return plan;
+}
+
+}  // namespace ascend_grad

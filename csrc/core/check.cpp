@@ -1,0 +1,173 @@
+#include "core/check.h"
+
+#include <utility>
+
+namespace ascend_grad {
+
+std::string to_string(const int64_t* values, int count) {
+    std::string result = "(";
+    for (int i = 0; i < count; ++i) {
+        if (i > 0) result += ", ";
+        result += std::to_string(values[i]);
+    }
+    return result + (count == 1 ? ",)" : ")");
+}
+
+std::string shape_text(const TensorView& view) {
+    if (view.rank <= kMaxRank) return to_string(view.shape, view.rank);
+    std::string result = to_string(view.shape, kMaxRank);
+    result.back() = ',';
+    return result + " ...)";
+}
+
+const char* dtype_text(const TensorView& view) {
+    return view.dtype_name != nullptr ? view.dtype_name : data_type_name(view.dtype);
+}
+
+std::string Checker::product() const {
+    const SocInfo& soc = soc_info(args_.soc);
+    return std::string("on ") + soc.product + " (" + soc.name + ")";
+}
+
+Status Checker::fail(StatusCode code, const char* parameter, std::string text) const {
+    return Status{code, info_.name.in(args_.interface), parameter, std::move(text)};
+}
+
+Status Checker::invalid(const Name& parameter, std::string text) const {
+    return fail(StatusCode::kParamInvalid, name(parameter), std::move(text));
+}
+
+Status Checker::not_null(const Name& parameter, bool is_null) const {
+    if (!is_null) return {};
+    const char* null = args_.interface == Interface::kC ? "a null pointer" : "None";
+    return fail(StatusCode::kParamNullptr, name(parameter), std::string("is required, got ") + null);
+}
+
+Status Checker::not_null(int index) const {
+    return not_null(info_.tensors[index].name, args_.tensors[index] == nullptr);
+}
+
+Status Checker::dtype_is_supported(int index) const {
+    const DataType dtype = tensor(index).dtype;
+    const bool has_bfloat16 = soc_info(args_.soc).has_bfloat16;
+    if (dtype == DataType::kFloat32 || dtype == DataType::kFloat16) return {};
+    if (dtype == DataType::kBFloat16 && has_bfloat16) return {};
+    return invalid(index, std::string("dtype must be ") +
+                              (has_bfloat16 ? "float32, float16 or bfloat16 " : "float32 or float16 ") +
+                              product() + ", got " + dtype_text(tensor(index)));
+}
+
+Status Checker::dtype_equals(int index, int reference) const {
+    if (tensor(index).dtype == tensor(reference).dtype) return {};
+    return invalid(index, std::string("dtype must be that of ") + name(reference) + ", " +
+                              dtype_text(tensor(reference)) + ", got " + dtype_text(tensor(index)));
+}
+
+Status Checker::format_equals(int index, int reference) const {
+    if (tensor(index).format == tensor(reference).format) return {};
+    return invalid(index, std::string("format must be that of ") + name(reference) + ", " +
+                              format_name(tensor(reference).format) + ", got " +
+                              format_name(tensor(index).format));
+}
+
+Status Checker::format_is_not_private(int index) const {
+    if (!is_private_format(tensor(index).format)) return {};
+    return invalid(index, std::string("format must be a public one such as ND or NCHW, got ") +
+                              format_name(tensor(index).format));
+}
+
+Status Checker::rank_is_between(int index, int lowest, int highest) const {
+    const int rank = tensor(index).rank;
+    if (rank >= lowest && rank <= highest) return {};
+    return invalid(index, "rank must be between " + std::to_string(lowest) + " and " +
+                              std::to_string(highest) + ", got rank " + std::to_string(rank) +
+                              ", shape " + shape_text(tensor(index)));
+}
+
+Status Checker::shape_equals(int index, int reference) const {
+    const TensorView& view = tensor(index);
+    const TensorView& wanted = tensor(reference);
+    bool equal = view.rank == wanted.rank && view.numel == wanted.numel;
+    for (int i = 0; equal && i < view.rank && i < kMaxRank; ++i) {
+        equal = view.shape[i] == wanted.shape[i];
+    }
+    if (equal) return {};
+    return invalid(index, std::string("shape must be that of ") + name(reference) + ", " +
+                              shape_text(wanted) + ", got " + shape_text(view));
+}
+
+Status Checker::shape_is(int index, int rank, const int64_t* shape, const char* meaning) const {
+    const TensorView& view = tensor(index);
+    bool equal = view.rank == rank;
+    for (int i = 0; equal && i < rank; ++i) equal = view.shape[i] == shape[i];
+    if (equal) return {};
+    return invalid(index, "shape must be " + to_string(shape, rank) + ", " + meaning + ", got " +
+                              shape_text(view));
+}
+
+Status Checker::view_is_inside_storage(int index) const {
+    switch (tensor(index).defect) {
+        case ViewDefect::kNone: return {};
+        case ViewDefect::kNegativeExtent:
+            return invalid(index, "dimensions must not be negative, got " + shape_text(tensor(index)));
+        case ViewDefect::kNegativeStride:
+            return invalid(index, "strides must not be negative, got " +
+                                      to_string(tensor(index).strides, tensor(index).rank) + " bytes");
+        case ViewDefect::kNegativeOffset: return invalid(index, "the storage offset must not be negative");
+        case ViewDefect::kOverflow:
+            return invalid(index, "extents, strides and offset must fit 63 bits together, got shape " +
+                                      shape_text(tensor(index)));
+        case ViewDefect::kLeavesStorage:
+            return invalid(index, "the view must lie inside its storage, but shape " +
+                                      shape_text(tensor(index)) + " with its strides and offset leaves it");
+    }
+    return {};
+}
+
+Status Checker::output_overlaps_nothing(int index, uint32_t active) const {
+    const TensorView& output = tensor(index);
+    if (output.data == nullptr || output.is_empty()) return {};
+    if (overlaps_itself(output)) {
+        return invalid(index, "an output must not overlap itself; shape " + shape_text(output) +
+                                  " with strides " + to_string(output.strides, output.rank) +
+                                  " bytes reaches one element by several indices");
+    }
+    const bool elementwise = info_.tensors[index].role == Role::kElementwiseOutput;
+    for (int other = 0; other < info_.tensor_count; ++other) {
+        const bool other_is_output = info_.tensors[other].is_output();
+        if ((active >> other & 1) == 0 || other == index || (other_is_output && other > index)) continue;
+        if (info_.tensors[other].role == Role::kDescription) continue;
+        const TensorView& view = tensor(other);
+        if (view.data == nullptr || view.is_empty()) continue;
+        if (elementwise && !other_is_output && is_same_view(output, view)) continue;
+        if (!share_memory(output, view)) continue;
+        return invalid(index, std::string("must not overlap ") + name(other) +
+                                  (elementwise ? " other than exactly (same address, shape and strides)"
+                                               : ", which is still in use while it is written"));
+    }
+    return {};
+}
+
+Status Checker::memory_and_product(uint32_t active) const {
+    for (int i = 0; i < info_.tensor_count; ++i) {
+        if (active >> i & 1) ASCEND_GRAD_TRY(view_is_inside_storage(i));
+    }
+    for (int i = 0; i < info_.tensor_count; ++i) {
+        if ((active >> i & 1) != 0 && info_.tensors[i].is_output()) {
+            ASCEND_GRAD_TRY(output_overlaps_nothing(i, active));
+        }
+    }
+    if ((info_.socs & soc_bit(args_.soc)) == 0) {
+        std::string allowed;
+        for (int i = 0; i < kSocCount; ++i) {
+            if ((info_.socs >> i & 1) == 0) continue;
+            if (!allowed.empty()) allowed += ", ";
+            allowed += soc_info(static_cast<Soc>(i)).name;
+        }
+        return fail(StatusCode::kInnerFindKernelError, args_.interface == Interface::kC ? "" : "soc",
+                    "this operator does not exist " + product() + "; products that have it: " + allowed);
+    }
+    return {};
+}
+
+}  // namespace ascend_grad

@@ -1,0 +1,53 @@
+// The rules that operators share, each with its text. A rule of one operator stands in its check.cpp.
+#pragma once
+
+#include <string>
+
+#include "core/operator.h"
+
+namespace ascend_grad {
+
+std::string to_string(const int64_t* values, int count);  // "(4, 2)"
+std::string shape_text(const TensorView& view);
+const char* dtype_text(const TensorView& view);
+
+// Checks one call's parameters; tensors are named by their index in OperatorInfo. A tensor given to any
+// member but not_null is not null.
+class Checker {
+  public:
+    Checker(const OperatorInfo& info, const Arguments& args) : info_(info), args_(args) {}
+
+    const TensorView& tensor(int index) const { return *args_.tensors[index]; }
+    const char* name(int index) const { return name(info_.tensors[index].name); }
+    const char* name(const Name& parameter) const { return parameter.in(args_.interface); }
+    std::string product() const;  // "on Atlas A2 series (ascend910b)"
+
+    Status not_null(int index) const;
+    Status not_null(const Name& parameter, bool is_null) const;
+    // float32 and float16, and bfloat16 where the product has it.
+    Status dtype_is_supported(int index) const;
+    Status dtype_equals(int index, int reference) const;
+    Status format_equals(int index, int reference) const;
+    Status format_is_not_private(int index) const;
+    Status rank_is_between(int index, int lowest, int highest) const;
+    Status shape_equals(int index, int reference) const;
+    // `meaning` says where the shape comes from: "one value per channel".
+    Status shape_is(int index, int rank, const int64_t* shape, const char* meaning) const;
+
+    // The last checks of every operator, over the tensors whose bit is set in `active`: views stay inside
+    // their storage, outputs overlap nothing, and the product has the operator.
+    Status memory_and_product(uint32_t active) const;
+
+    Status invalid(int index, std::string text) const { return invalid(info_.tensors[index].name, text); }
+    Status invalid(const Name& parameter, std::string text) const;
+
+  private:
+    Status view_is_inside_storage(int index) const;
+    Status output_overlaps_nothing(int index, uint32_t active) const;
+    Status fail(StatusCode code, const char* parameter, std::string text) const;
+
+    const OperatorInfo& info_;
+    const Arguments& args_;
+};
+
+}  // namespace ascend_grad

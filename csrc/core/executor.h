@@ -1,0 +1,43 @@
+// A checked and planned call, ready to run any number of times: what both entries make in their first phase.
+#pragma once
+
+#include <new>
+#include <type_traits>
+
+#include "core/operator.h"
+
+namespace ascend_grad {
+
+struct Executor {
+    static constexpr size_t kPlanBytes = 1536;
+
+    const OperatorInfo* info = nullptr;
+    uint64_t workspace_size = 0;        // bytes, to be aligned to 64
+    void* addresses[kMaxTensors] = {};  // of element 0, in prototype order; null where absent
+    void (*run_plan)(const void* plan, void* const* addresses, void* workspace) = nullptr;
+    alignas(16) unsigned char plan[kPlanBytes];
+
+    // Writes the outputs; allocates nothing and writes nothing else but the workspace.
+    void run(void* workspace) const { run_plan(plan, addresses, workspace); }
+};
+
+// check -> plan. `Operator` has types Args (derived from Arguments) and Plan (plain data with workspace_size), and
+// functions info(), check(args), plan(args), run(plan, addresses, workspace).
+template <class Operator>
+Status make_executor(const typename Operator::Args& args, Executor& executor) {
+    using Plan = typename Operator::Plan;
+    static_assert(sizeof(Plan) <= Executor::kPlanBytes && std::is_trivially_copyable_v<Plan>);
+    ASCEND_GRAD_TRY(Operator::check(args));
+    const Plan* plan = new (executor.plan) Plan(Operator::plan(args));
+    executor.info = &Operator::info();
+    executor.workspace_size = plan->workspace_size;
+    for (int i = 0; i < executor.info->tensor_count; ++i) {
+        executor.addresses[i] = args.tensors[i] != nullptr ? args.tensors[i]->data : nullptr;
+    }
+    executor.run_plan = [](const void* data, void* const* addresses, void* workspace) {
+        Operator::run(*static_cast<const Plan*>(data), addresses, workspace);
+    };
+    return {};
+}
+
+}  // namespace ascend_grad

@@ -1,0 +1,28 @@
+// Loops over the common dimensions of several tensors, simplified.
+#pragma once
+
+#include <cstdint>
+
+#include "core/tensor.h"
+
+namespace ascend_grad {
+
+// Up to kMaxRank nested loops, outermost first, that walk `tensors` operands; strides in bytes.
+struct Loops {
+    static constexpr int kMaxOperands = 3;
+    int32_t count = 0;
+    int32_t operands = 0;
+    int64_t extent[kMaxRank] = {};
+    int64_t stride[kMaxRank][kMaxOperands] = {};
+
+    int64_t iterations() const;
+    void append(int64_t size, const int64_t* strides);
+    // Drops loops of one iteration and joins neighbours that one stride can walk; the order of elements stays.
+    void merge();
+    // Puts loops with larger strides of the last operand outside. Only for loops whose order is free.
+    void sort();
+    // Byte offsets of the iteration with that number, one per operand.
+    void offsets(int64_t iteration, int64_t* offset) const;
+};
+
+}  // namespace ascend_grad

@@ -1,0 +1,43 @@
+// What every operator has: names, tensor parameters, and the arguments of one call.
+#pragma once
+
+#include <cstdint>
+
+#include "core/soc.h"
+#include "core/status.h"
+#include "core/tensor.h"
+
+namespace ascend_grad {
+
+inline constexpr int kMaxTensors = 9;
+
+enum class Role : int32_t {
+    kInput,
+    kDescription,        // an input whose data are never read
+    kOutput,             // may not share memory with anything
+    kElementwiseOutput,  // may be exactly one of the inputs
+};
+
+struct Parameter {
+    Name name;
+    Role role;
+    bool is_output() const { return role == Role::kOutput || role == Role::kElementwiseOutput; }
+};
+
+struct OperatorInfo {
+    Name name;
+    uint32_t socs;  // bit (1 << Soc) is set where the product has the operator
+    int tensor_count;
+    Parameter tensors[kMaxTensors];  // in the order of the C prototype: inputs, then outputs
+};
+
+constexpr uint32_t soc_bit(Soc soc) { return 1u << static_cast<int>(soc); }
+
+// The tensors of one call; each operator derives its own type with the attributes.
+struct Arguments {
+    const TensorView* tensors[kMaxTensors] = {};  // null where absent
+    Soc soc = kDefaultSoc;
+    Interface interface = Interface::kPython;
+};
+
+}  // namespace ascend_grad

@@ -1,0 +1,120 @@
+#include "core/parallel.h"
+
+#include <pthread.h>
+
+#include <algorithm>
+#include <atomic>
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+namespace ascend_grad {
+namespace {
+
+// A task below this many bytes is done before a second thread has started.
+constexpr int64_t kMinBytesPerThread = 64 * 1024;
+
+std::atomic<int> g_limit{0};
+std::atomic<bool> g_has_workers{false};
+std::atomic<bool> g_lost_workers{false};
+
+int openmp_limit() {
+#ifdef _OPENMP
+    return omp_get_max_threads();
+#else
+    return 1;
+#endif
+}
+
+// libgomp's worker threads do not exist in a forked child, and it would wait for them: the child works alone.
+struct ForkGuard {
+    ForkGuard() {
+        pthread_atfork(nullptr, nullptr, [] {
+            if (g_has_workers.load(std::memory_order_relaxed)) g_lost_workers.store(true, std::memory_order_relaxed);
+        });
+    }
+};
+const ForkGuard g_fork_guard;
+const int g_initial_openmp_limit = openmp_limit();
+
+// Gives a thread the default floating point environment while it lives: another library may have switched on flushing of
+// subnormals, which would change results.
+class DefaultFloatEnvironment {
+  public:
+#if defined(__x86_64__)
+    DefaultFloatEnvironment() : saved_(_mm_getcsr()) {
+        if ((saved_ & kControlBits) != kDefaultControl) _mm_setcsr(kDefaultControl);
+    }
+    ~DefaultFloatEnvironment() {
+        if ((saved_ & kControlBits) != kDefaultControl) _mm_setcsr(saved_);
+    }
+
+  private:
+    static constexpr unsigned kControlBits = 0xffc0, kDefaultControl = 0x1f80;
+    unsigned saved_;
+#elif defined(__aarch64__)
+    DefaultFloatEnvironment() {
+        asm volatile("mrs %0, fpcr" : "=r"(saved_));
+        if (saved_ != 0) asm volatile("msr fpcr, %0" ::"r"(uint64_t{0}));
+    }
+    ~DefaultFloatEnvironment() {
+        if (saved_ != 0) asm volatile("msr fpcr, %0" ::"r"(saved_));
+    }
+
+  private:
+    uint64_t saved_;
+#endif
+};
+
+}  // namespace
+
+bool has_openmp() {
+#ifdef _OPENMP
+    return true;
+#else
+    return false;
+#endif
+}
+
+int thread_limit() {
+    const int openmp = openmp_limit();
+    const int limit = g_limit.load(std::memory_order_relaxed);
+    if (!has_openmp() || limit == 0) return openmp;
+    return openmp < g_initial_openmp_limit ? std::min(limit, openmp) : limit;
+}
+
+void set_thread_limit(int count) { g_limit.store(count, std::memory_order_relaxed); }
+
+int thread_setting() { return g_limit.load(std::memory_order_relaxed); }
+
+int threads_for(int64_t bytes) {
+    if (bytes < 2 * kMinBytesPerThread || g_lost_workers.load(std::memory_order_relaxed)) return 1;
+    return static_cast<int>(std::min<int64_t>(thread_limit(), bytes / kMinBytesPerThread));
+}
+
+void parallel_for(int64_t count, int threads, RangeFunction function, const void* context) {
+    if (count <= 0) return;
+    threads = static_cast<int>(std::min<int64_t>(threads, count));
+#ifdef _OPENMP
+    if (threads > 1) {
+        g_has_workers.store(true, std::memory_order_relaxed);
+#pragma omp parallel num_threads(threads)
+        {
+            const int64_t team = omp_get_num_threads();
+            const int64_t member = omp_get_thread_num();
+            const int64_t begin = count / team * member + std::min(count % team, member);
+            const int64_t end = begin + count / team + (member < count % team ? 1 : 0);
+            const DefaultFloatEnvironment environment;
+            if (begin < end) function(context, begin, end);
+        }
+        return;
+    }
+#endif
+    const DefaultFloatEnvironment environment;
+    function(context, 0, count);
+}
+
+}  // namespace ascend_grad

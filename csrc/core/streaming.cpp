@@ -1,0 +1,26 @@
+#include "core/streaming.h"
+
+namespace ascend_grad {
+namespace {
+
+// Measured break-even of non-temporal stores (docs/performance.md).
+constexpr int64_t kOneThreadBytes = int64_t{8} << 20;
+constexpr int64_t kManyThreadsBytes = int64_t{24} << 20;
+
+}  // namespace
+
+bool streaming_pays(int64_t bytes, int threads) {
+    return bytes > (threads > 1 ? kManyThreadsBytes : kOneThreadBytes);
+}
+
+bool is_vector_aligned(const TensorView& view) {
+    const auto aligned = [](int64_t value) { return value % 16 == 0; };
+    const int64_t size = static_cast<int64_t>(data_type_size(view.dtype));
+    bool result = aligned(static_cast<int64_t>(reinterpret_cast<intptr_t>(view.data)));
+    for (int i = 0; i < view.rank; ++i) {
+        result = result && (view.shape[i] == 1 || view.strides[i] == size || aligned(view.strides[i]));
+    }
+    return result;
+}
+
+}  // namespace ascend_grad

@@ -1,0 +1,148 @@
+#include "core/tensor.h"
+
+#include <algorithm>
+
+namespace ascend_grad {
+namespace {
+
+// One dimension of the search below: value * coefficient, 0 <= value <= bound, coefficient > 0.
+struct Term {
+    int64_t coefficient;
+    int64_t bound;
+};
+
+// Looks for values of the terms whose weighted sum lies in [low, high]. Terms are sorted by falling coefficient,
+// so that what is left to reach after choosing a value is bounded by the reach of the smaller ones.
+class IntervalSearch {
+  public:
+    IntervalSearch(Term* terms, int count) : terms_(terms), count_(count) {
+        std::sort(terms, terms + count,
+                  [](const Term& a, const Term& b) { return a.coefficient > b.coefficient; });
+        reach_[count] = 0;
+        for (int i = count - 1; i >= 0; --i) {
+            reach_[i] = reach_[i + 1] + static_cast<__int128>(terms[i].coefficient) * terms[i].bound;
+        }
+    }
+
+    // Gives up with true after a bounded number of steps.
+    bool contains(__int128 low, __int128 high) { return contains(0, low, high); }
+
+  private:
+    bool contains(int i, __int128 low, __int128 high) {
+        if (high < 0 || low > reach_[i]) return false;
+        if (low <= 0 || i == count_) return true;
+        const __int128 coefficient = terms_[i].coefficient;
+        const __int128 missing = low - reach_[i + 1];
+        const __int128 first = missing > 0 ? (missing + coefficient - 1) / coefficient : 0;
+        const __int128 last = std::min<__int128>(terms_[i].bound, high / coefficient);
+        for (__int128 value = last; value >= first; --value) {
+            if (++steps_ > kMaxSteps) return true;
+            if (contains(i + 1, low - value * coefficient, high - value * coefficient)) return true;
+        }
+        return false;
+    }
+
+    static constexpr int kMaxSteps = 100000;
+    Term* terms_;
+    int count_;
+    int steps_ = 0;
+    __int128 reach_[2 * kMaxRank + 1];
+};
+
+int64_t magnitude(int64_t value) { return value < 0 ? -value : value; }
+
+struct Extent {
+    intptr_t begin;  // lowest byte
+    intptr_t end;    // one past the highest
+};
+
+Extent extent_of(const TensorView& view) {
+    Extent extent{reinterpret_cast<intptr_t>(view.data), reinterpret_cast<intptr_t>(view.data)};
+    for (int i = 0; i < view.rank; ++i) {
+        const int64_t span = (view.shape[i] - 1) * view.strides[i];
+        (span < 0 ? extent.begin : extent.end) += span;
+    }
+    extent.end += static_cast<intptr_t>(data_type_size(view.dtype));
+    return extent;
+}
+
+int add_terms(const TensorView& view, Term* terms, int count) {
+    for (int i = 0; i < view.rank; ++i) {
+        if (view.shape[i] > 1 && view.strides[i] != 0) {
+            terms[count++] = {magnitude(view.strides[i]), view.shape[i] - 1};
+        }
+    }
+    return count;
+}
+
+}  // namespace
+
+void set_contiguous(TensorView& view, int rank, const int64_t* shape) {
+    view.rank = rank;
+    view.numel = 1;
+    int64_t stride = static_cast<int64_t>(data_type_size(view.dtype));
+    for (int i = rank - 1; i >= 0; --i) {
+        view.shape[i] = shape[i];
+        view.strides[i] = stride;
+        stride *= std::max<int64_t>(shape[i], 1);
+        view.numel *= shape[i];
+    }
+}
+
+bool is_same_view(const TensorView& a, const TensorView& b) {
+    if (a.data != b.data || a.dtype != b.dtype || a.rank != b.rank) return false;
+    for (int i = 0; i < a.rank; ++i) {
+        if (a.shape[i] != b.shape[i]) return false;
+        if (a.shape[i] > 1 && a.strides[i] != b.strides[i]) return false;
+    }
+    return true;
+}
+
+// Bytes x of a and y of b are equal where, with every stride made positive by counting that dimension backwards,
+// sum(a terms) + sum(b terms counted backwards) reaches the distance of the two extents to within an element.
+bool share_memory(const TensorView& a, const TensorView& b) {
+    const Extent ea = extent_of(a);
+    const Extent eb = extent_of(b);
+    if (ea.end <= eb.begin || eb.end <= ea.begin) return false;
+    Term terms[2 * kMaxRank];
+    const int count = add_terms(b, terms, add_terms(a, terms, 0));
+    const int64_t size_a = static_cast<int64_t>(data_type_size(a.dtype));
+    const int64_t size_b = static_cast<int64_t>(data_type_size(b.dtype));
+    // a element at ea.begin + u, b element at (eb.end - size_b) - v; they meet when -size_b < difference < size_a.
+    const __int128 distance = static_cast<__int128>(eb.end - size_b) - ea.begin;
+    return IntervalSearch(terms, count).contains(distance - (size_a - 1), distance + (size_b - 1));
+}
+
+bool overlaps_itself(const TensorView& view) {
+    const int64_t size = static_cast<int64_t>(data_type_size(view.dtype));
+    Term terms[2 * kMaxRank];
+    for (int i = 0; i < view.rank; ++i) {
+        if (view.shape[i] > 1 && view.strides[i] == 0) return true;
+    }
+    int count = add_terms(view, terms, 0);
+    std::sort(terms, terms + count,
+              [](const Term& a, const Term& b) { return a.coefficient < b.coefficient; });
+    int64_t reach = size;  // of all smaller dimensions together
+    bool nested = true;
+    for (int i = 0; i < count; ++i) {
+        nested = nested && terms[i].coefficient >= reach;
+        reach += terms[i].coefficient * terms[i].bound;
+    }
+    if (nested) return false;
+    // Two indices meet when their difference d is not zero and |sum(d * stride)| < size. Take the first dimension
+    // with d > 0 in turn, leave out the earlier ones, and shift the later ones to d + bound >= 0.
+    for (int first = 0; first < count; ++first) {
+        Term shifted[2 * kMaxRank];
+        int used = 0;
+        __int128 shift = terms[first].coefficient;
+        if (terms[first].bound > 1) shifted[used++] = {terms[first].coefficient, terms[first].bound - 1};
+        for (int i = first + 1; i < count; ++i) {
+            shifted[used++] = {terms[i].coefficient, 2 * terms[i].bound};
+            shift -= static_cast<__int128>(terms[i].coefficient) * terms[i].bound;
+        }
+        if (IntervalSearch(shifted, used).contains(-shift - (size - 1), -shift + (size - 1))) return true;
+    }
+    return false;
+}
+
+}  // namespace ascend_grad

@@ -1,0 +1,47 @@
+// A strided view of somebody else's memory.
+#pragma once
+
+#include <cstdint>
+
+#include "core/dtype.h"
+
+namespace ascend_grad {
+
+inline constexpr int kMaxRank = 8;
+
+// What is wrong with a view before its elements are looked at. Only views made from C handles can have a
+// defect: NumPy, DLPack and the array interface deliver valid ones.
+enum class ViewDefect : int32_t {
+    kNone,
+    kNegativeExtent,
+    kNegativeStride,
+    kNegativeOffset,
+    kOverflow,       // extents, strides or offset do not fit 63 bits
+    kLeavesStorage,  // an element lies outside the storage
+};
+
+struct TensorView {
+    void* data = nullptr;  // address of element (0, ..., 0)
+    DataType dtype = DataType::kUndefined;
+    Format format = Format::kND;
+    ViewDefect defect = ViewDefect::kNone;
+    int32_t rank = 0;   // may exceed kMaxRank; then only the first kMaxRank extents are stored
+    int64_t numel = 1;  // product of all extents
+    int64_t shape[kMaxRank] = {};
+    int64_t strides[kMaxRank] = {};    // bytes
+    const char* dtype_name = nullptr;  // the caller's name of a dtype that DataType lacks
+
+    bool is_empty() const { return numel == 0; }
+};
+
+// Sets rank, shape, numel and the strides of a contiguous tensor of view.dtype.
+void set_contiguous(TensorView& view, int rank, const int64_t* shape);
+
+// True when the two views have the same address, dtype, shape and strides (where an extent exceeds 1).
+bool is_same_view(const TensorView& a, const TensorView& b);
+// True when some byte belongs to both views. Exact up to a bounded search, beyond which it says true.
+bool share_memory(const TensorView& a, const TensorView& b);
+// True when two different indices of the view reach a common byte.
+bool overlaps_itself(const TensorView& view);
+
+}  // namespace ascend_grad

@@ -1,0 +1,29 @@
+#include "isa/environment.h"
+
+#include <cstdlib>
+
+namespace ascend_grad {
+namespace {
+
+Environment read_environment() {
+    Environment result;
+    result.isa = select_isa(std::getenv("ASCEND_GRAD_ISA"), result.error);
+    result.soc = kDefaultSoc;
+    const char* soc = std::getenv("ASCEND_GRAD_SOC");
+    if (soc == nullptr || soc[0] == '\0') return result;
+    if (const SocInfo* info = find_soc(soc)) {
+        result.soc = info->soc;
+    } else if (result.error.empty()) {
+        result.error = std::string("ASCEND_GRAD_SOC: no product '") + soc + "'; known: " + soc_names();
+    }
+    return result;
+}
+
+}  // namespace
+
+const Environment& environment() {
+    static const Environment result = read_environment();
+    return result;
+}
+
+}  // namespace ascend_grad

@@ -1,0 +1,19 @@
+// The environment variables, read once when first asked for.
+#pragma once
+
+#include <string>
+
+#include "core/soc.h"
+#include "isa/detect.h"
+
+namespace ascend_grad {
+
+struct Environment {
+    Isa isa;            // ASCEND_GRAD_ISA
+    Soc soc;            // ASCEND_GRAD_SOC
+    std::string error;  // what is wrong with them, "" when nothing
+};
+
+const Environment& environment();
+
+}  // namespace ascend_grad

@@ -1,0 +1,35 @@
+// How much of a tile fits the stack buffers of the pooling kernels.
+#pragma once
+
+#include "ops/avg_pool2d_backward/op.h"
+
+namespace ascend_grad {
+namespace pool_scratch {
+
+inline constexpr int64_t kMaxColumns = 512;   // of grad_input per tile along the width
+inline constexpr int64_t kMaxChannels = 512;  // per tile along channels
+inline constexpr int64_t kRows = 8;           // scaled rows of grad_output kept for reuse
+inline constexpr int64_t kFloats = 10240;     // of scaled rows, all together
+
+// Windows that cover one element, at most.
+constexpr int64_t overlap(const PoolAxis& axis) { return (axis.kernel + axis.stride - 1) / axis.stride; }
+// Windows that reach one of `columns` neighbouring elements, at most.
+constexpr int64_t reaching(const PoolAxis& axis, int64_t columns) {
+    return (columns - 1) / axis.stride + 1 + overlap(axis);
+}
+
+// Scaled rows of grad_output to keep: those that one row of grad_input needs, and one for their sum.
+constexpr int64_t kept_rows(const AvgPool2dBackward::Plan& plan) {
+    const int64_t rows = overlap(plan.height);
+    return (rows < kRows ? rows : kRows) + 1;
+}
+// Columns of grad_input whose windows' channels fit; less than 1 where the kernel is too large to keep any.
+constexpr int64_t columns_per_tile(const AvgPool2dBackward::Plan& plan) {
+    const int64_t pitch = (plan.channel_tile + 15) / 16 * 16;
+    const int64_t windows = kFloats / (kept_rows(plan) * pitch) - overlap(plan.width) - 1;
+    const int64_t columns = windows < kFloats / plan.width.stride ? windows * plan.width.stride + 1 : kFloats;
+    return columns < kFloats ? columns : kFloats;
+}
+
+}  // namespace pool_scratch
+}  // namespace ascend_grad

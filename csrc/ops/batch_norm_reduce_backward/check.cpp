@@ -1,0 +1,77 @@
+#include "core/check.h"
+#include "ops/batch_norm_reduce_backward/op.h"
+
+namespace ascend_grad {
+
+using Op = BatchNormReduceBackward;
+
+const OperatorInfo& Op::info() {
+    static const OperatorInfo info{
+        {"aclnnBatchNormReduceBackward", "batch_norm_reduce_backward"},
+        soc_bit(Soc::kAscend910) | soc_bit(Soc::kAscend910B) | soc_bit(Soc::kAscend910_93),
+        9,
+        {{{"gradOut", "grad_out"}, Role::kInput},
+         {{"input", "input"}, Role::kInput},
+         {{"mean", "mean"}, Role::kInput},
+         {{"invstd", "invstd"}, Role::kInput},
+         {{"weight", "weight"}, Role::kDescription},
+         {{"sumDy", "sum_dy"}, Role::kOutput},
+         {{"sumDyXmu", "sum_dy_xmu"}, Role::kOutput},
+         {{"gradWeight", "grad_weight"}, Role::kOutput},
+         {{"gradBias", "grad_bias"}, Role::kOutput}}};
+    return info;
+}
+
+TensorView Op::describe_output(const Args& args, int) {
+    const TensorView& input = *args.tensors[kInput];
+    TensorView view;
+    const bool half = input.dtype == DataType::kFloat16 && args.tensors[kMean]->dtype == DataType::kFloat16;
+    view.dtype = half ? DataType::kFloat16 : DataType::kFloat32;
+    const int64_t channels = input.rank >= 2 ? input.shape[1] : 0;
+    set_contiguous(view, 1, &channels);
+    return view;
+}
+
+// OPERATORS.md section 1, in its order.
+Status Op::check(const Args& args) {
+    const Checker check(info(), args);
+    for (int i : {kGradOut, kInput, kMean, kInvstd}) ASCEND_GRAD_TRY(check.not_null(i));
+    for (int i = kFirstOutput; i <= kGradBias; ++i) {
+        if (args.wants(i)) ASCEND_GRAD_TRY(check.not_null(i));
+    }
+    const bool has_weight = args.tensors[kWeight] != nullptr;
+    for (int i : {kGradOut, kInput, kMean, kInvstd}) ASCEND_GRAD_TRY(check.dtype_is_supported(i));
+    if (has_weight) ASCEND_GRAD_TRY(check.dtype_is_supported(kWeight));
+    ASCEND_GRAD_TRY(check.dtype_equals(kGradOut, kInput));
+    for (int i = kFirstOutput; i <= kGradBias; ++i) {
+        if (args.wants(i)) ASCEND_GRAD_TRY(check.dtype_is_supported(i));
+    }
+    ASCEND_GRAD_TRY(check.format_equals(kGradOut, kInput));
+    for (int i : {kGradOut, kInput, kMean, kInvstd}) ASCEND_GRAD_TRY(check.format_is_not_private(i));
+    for (int i = kFirstOutput; i <= kGradBias; ++i) {
+        if (args.wants(i)) ASCEND_GRAD_TRY(check.format_is_not_private(i));
+    }
+    ASCEND_GRAD_TRY(check.rank_is_between(kGradOut, 2, kMaxRank));
+    ASCEND_GRAD_TRY(check.rank_is_between(kInput, 2, kMaxRank));
+    const TensorView& input = check.tensor(kInput);
+    const int64_t* channels = &input.shape[1];
+    if (*channels == 0) {
+        return check.invalid(kInput, "axis 1, the channels, must not be empty, got shape " + shape_text(input));
+    }
+    const char* meaning = "one value per channel";
+    for (int i = kFirstOutput; i <= kGradBias; ++i) {
+        if (args.wants(i)) ASCEND_GRAD_TRY(check.shape_is(i, 1, channels, meaning));
+    }
+    ASCEND_GRAD_TRY(check.shape_equals(kGradOut, kInput));
+    ASCEND_GRAD_TRY(check.shape_is(kMean, 1, channels, meaning));
+    ASCEND_GRAD_TRY(check.shape_is(kInvstd, 1, channels, meaning));
+    if (has_weight) ASCEND_GRAD_TRY(check.shape_is(kWeight, 1, channels, meaning));
+    uint32_t active = 1u << kGradOut | 1u << kInput | 1u << kMean | 1u << kInvstd;
+    if (has_weight) active |= 1u << kWeight;
+    for (int i = kFirstOutput; i <= kGradBias; ++i) {
+        if (args.wants(i)) active |= 1u << i;
+    }
+    return check.memory_and_product(active);
+}
+
+}  // namespace ascend_grad

@@ -1,0 +1,30 @@
+#include "core/parallel.h"
+#include "ops/batch_norm_reduce_backward/op.h"
+#include "ops/table.h"
+
+namespace ascend_grad {
+
+using Op = BatchNormReduceBackward;
+
+void Op::run(const Plan& plan, void* const* addresses, void* workspace) {
+    if (plan.is_empty) {
+        for (int i = 0; i < 4; ++i) {
+            if (!plan.wanted[i]) continue;
+            const ChannelVector& output = plan.outputs[i];
+            for (int64_t c = 0; c < plan.channels; ++c) {
+                write_scalar(output.dtype, addresses[kFirstOutput + i], c * output.stride, 0.0f);
+            }
+        }
+        return;
+    }
+    const Kernels& kernels = kernel_table().batch_norm_reduce_backward[kernel_index(plan.dtype)];
+    float* partials = static_cast<float*>(workspace);
+    parallel_for(plan.sums.tasks, threads_for(plan.bytes), [&](int64_t begin, int64_t end) {
+        kernels.accumulate(plan, addresses, partials, begin, end);
+    });
+    const int64_t partial_bytes = static_cast<int64_t>(plan.workspace_size);
+    parallel_for((plan.channels + kFinishTile - 1) / kFinishTile, threads_for(partial_bytes),
+                 [&](int64_t begin, int64_t end) { kernels.finish(plan, addresses, partials, begin, end); });
+}
+
+}  // namespace ascend_grad

@@ -1,0 +1,88 @@
+#pragma once
+
+#include "isa/channel_sum.h"
+#include "ops/prelu_backward/op.h"
+
+namespace ascend_grad {
+namespace {
+
+template <class Type>
+struct PreluElement {
+    using T = Type;
+    static constexpr int kSums = 1;
+    static constexpr bool kWrites = true;
+    static constexpr bool kZeroPads = true;  // x = g = 0 contributes 0 * 0
+
+    AG_INLINE Lanes operator()(Lanes g, Lanes x, Lanes weight, Lanes* terms) const {
+        terms[0] = select_positive(x, splat(0.0f), x * g);
+        return select_positive(x, g, weight * g);
+    }
+};
+
+// Byte offset of an element of weight or grad_weight.
+inline int64_t element_offset(const Loops& loops, int64_t index) {
+    int64_t offset = 0;
+    for (int d = loops.count - 1; d >= 0; --d) {
+        offset += index % loops.extent[d] * loops.stride[d][0];
+        index /= loops.extent[d];
+    }
+    return offset;
+}
+
+// All of them, in sixteen interleaved chains that are added in order.
+inline float add_all(const float* values, int64_t count) {
+    double chains[kLanes] = {};
+    int64_t i = 0;
+    for (; i + kLanes <= count; i += kLanes) {
+        for (int j = 0; j < kLanes; ++j) chains[j] += static_cast<double>(values[i + j]);
+    }
+    for (int j = 0; i < count; ++i, ++j) chains[j] += static_cast<double>(values[i]);
+    double total = 0.0;
+    for (double chain : chains) total += chain;
+    return static_cast<float>(total);
+}
+
+template <class T>
+struct PreluBackwardKernel {
+    using Op = PreluBackward;
+
+    static void accumulate(const Op::Plan& plan, void* const* addresses, float* partials, bool streaming,
+                           int64_t begin, int64_t end) {
+        char* const operands[] = {static_cast<char*>(addresses[Op::kGradOutput]), static_cast<char*>(addresses[Op::kSelf]),
+                                  static_cast<char*>(addresses[Op::kGradInput])};
+        const PreluElement<T> element;
+        ChannelSum<PreluElement<T>> sum(plan.sums, element, operands, partials, streaming);
+        alignas(64) float weight[LaneSums<1>::kMaxChannels];
+        for (int64_t task = begin; task < end; ++task) {
+            const int64_t first = sum.first_channel(task);
+            for (int c = 0; c < sum.channel_count(task); ++c) {
+                const int64_t offset = plan.one_weight ? 0 : element_offset(plan.weight, first + c);
+                weight[c] = read_as<T>(static_cast<const char*>(addresses[Op::kWeight]) + offset);
+            }
+            sum.run(task, weight);
+        }
+        if (streaming) stream_fence();
+    }
+
+    static void finish(const Op::Plan& plan, void* const* addresses, const float* partials, int64_t begin, int64_t end) {
+        char* grad_weight = static_cast<char*>(addresses[Op::kGradWeight]);
+        if (plan.one_weight) {
+            write_as<T>(grad_weight, add_all(partials, plan.sums.partial_count()));
+            return;
+        }
+        for (int64_t tile = begin; tile < end; ++tile) {
+            const int64_t first = tile * Op::kFinishTile;
+            const int64_t last = least(first + Op::kFinishTile, plan.channels);
+            float totals[Op::kFinishTile];
+            add_blocks(plan.sums, partials, 0, first, last, totals);
+            for (int64_t c = first; c < last; ++c) {
+                write_as<T>(grad_weight + element_offset(plan.grad_weight, c), totals[c - first]);
+            }
+        }
+    }
+
+    static constexpr Op::Kernels kernels() { return {accumulate, finish}; }
+};
+
+}  // namespace
+}  // namespace ascend_grad

@@ -1,0 +1,55 @@
+#include "core/streaming.h"
+#include "ops/prelu_backward/op.h"
+
+namespace ascend_grad {
+
+using Op = PreluBackward;
+
+namespace {
+
+// grad_output with self's shape; strides are 0 where it is broadcast.
+TensorView broadcast_to(const TensorView& grad, const TensorView& self) {
+    TensorView view = self;
+    view.data = grad.data;
+    const int missing = self.rank - grad.rank;
+    for (int i = 0; i < self.rank; ++i) {
+        const bool own = i >= missing && grad.shape[i - missing] != 1;
+        view.strides[i] = own ? grad.strides[i - missing] : 0;
+    }
+    return view;
+}
+
+Loops elements_of(const TensorView& view) {
+    Loops loops;
+    loops.operands = 1;
+    for (int i = 0; i < view.rank; ++i) loops.append(view.shape[i], &view.strides[i]);
+    loops.merge();
+    return loops;
+}
+
+}  // namespace
+
+Op::Plan Op::plan(const Args& args) {
+    const TensorView& self = *args.tensors[kSelf];
+    const TensorView& weight = *args.tensors[kWeight];
+    const TensorView& grad_input = *args.tensors[kGradInput];
+    Plan plan{};
+    plan.is_empty = self.is_empty();
+    plan.dtype = self.dtype;
+    plan.one_weight = weight.numel == 1;
+    plan.channels = channel_count(self);
+    plan.weight = elements_of(weight);
+    plan.grad_weight = elements_of(*args.tensors[kGradWeight]);
+    if (plan.is_empty) return plan;
+    const TensorView grad = broadcast_to(*args.tensors[kGradOutput], self);
+    const TensorView* views[] = {&grad, &self, &grad_input};
+    plan.sums = plan_channel_sum(views, 3, 1);
+    plan.streaming_fits = grad_input.data != args.tensors[kGradOutput]->data && grad_input.data != self.data &&
+                          (plan.sums.traversal != Traversal::kAlongChannels || is_vector_aligned(grad_input)) &&
+                          plan.sums.traversal != Traversal::kStaged;
+    plan.bytes = 3 * self.numel * static_cast<int64_t>(data_type_size(self.dtype));
+    plan.workspace_size = static_cast<uint64_t>(plan.sums.partial_count()) * sizeof(float);
+    return plan;
+}
+
+}  // namespace ascend_grad

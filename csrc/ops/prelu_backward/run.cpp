@@ -1,0 +1,33 @@
+#include "core/parallel.h"
+#include "core/streaming.h"
+#include "ops/prelu_backward/op.h"
+#include "ops/table.h"
+
+namespace ascend_grad {
+
+using Op = PreluBackward;
+
+void Op::run(const Plan& plan, void* const* addresses, void* workspace) {
+    if (plan.is_empty) {
+        const int64_t count = plan.one_weight ? 1 : plan.channels;
+        for (int64_t c = 0; c < count; ++c) {
+            int64_t offset;
+            plan.grad_weight.offsets(c, &offset);
+            write_scalar(plan.dtype, addresses[kGradWeight], offset, 0.0f);
+        }
+        return;
+    }
+    const Kernels& kernels = kernel_table().prelu_backward[kernel_index(plan.dtype)];
+    float* partials = static_cast<float*>(workspace);
+    const int threads = threads_for(plan.bytes);
+    const bool streaming = plan.streaming_fits && streaming_pays(plan.bytes, threads);
+    parallel_for(plan.sums.tasks, threads, [&](int64_t begin, int64_t end) {
+        kernels.accumulate(plan, addresses, partials, streaming, begin, end);
+    });
+    const int64_t partial_bytes = static_cast<int64_t>(plan.workspace_size);
+    const int64_t tiles = plan.one_weight ? 1 : (plan.channels + kFinishTile - 1) / kFinishTile;
+    parallel_for(tiles, threads_for(partial_bytes),
+                 [&](int64_t begin, int64_t end) { kernels.finish(plan, addresses, partials, begin, end); });
+}
+
+}  // namespace ascend_grad

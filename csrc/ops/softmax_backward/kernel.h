@@ -1,0 +1,342 @@
+#pragma once
+
+#include "isa/channel_sum.h"
+#include "ops/softmax_backward/op.h"
+
+namespace ascend_grad {
+namespace {
+
+// Chunks of one row group at a time; T is the inputs' dtype, U out's.
+template <class T, class U>
+class SoftmaxRows {
+    using Op = SoftmaxBackward;
+    using Traversal = Op::Traversal;
+
+  public:
+    static constexpr int kMaxColumns = 64;
+
+    SoftmaxRows(const Op::Plan& plan, void* const* addresses, bool streaming)
+        : plan_(plan), addresses_(addresses), streaming_(streaming) {
+        const int inner = plan.rows.count - 1;
+        for (int k = 0; k < 3; ++k) row_stride_[k] = plan.rows.stride[inner][k];
+    }
+
+    // Goes to a group of rows.
+    void select(int64_t group) {
+        const int inner = plan_.rows.count - 1;
+        const int64_t start = group % plan_.groups_per_loop * plan_.rows_per_group;
+        int64_t outer = group / plan_.groups_per_loop;
+        count_ = static_cast<int>(least(plan_.rows_per_group, plan_.rows.extent[inner] - start));
+        first_row_ = outer * plan_.rows.extent[inner] + start;
+        int64_t offset[3] = {start * row_stride_[0], start * row_stride_[1], start * row_stride_[2]};
+        for (int d = inner - 1; d >= 0; --d) {
+            for (int k = 0; k < 3; ++k) offset[k] += outer % plan_.rows.extent[d] * plan_.rows.stride[d][k];
+            outer /= plan_.rows.extent[d];
+        }
+        for (int k = 0; k < 3; ++k) base_[k] = static_cast<char*>(addresses_[k]) + offset[k];
+    }
+    int count() const { return count_; }
+    int64_t first_row() const { return first_row_; }
+
+    // Everything of the selected group.
+    void run() {
+        if (plan_.traversal == Traversal::kAlongRows) {
+            along_rows();
+            return;
+        }
+        float sums[kMaxColumns];
+        if (plan_.chunks == 1) {
+            sum_chunk(0, sums);
+        } else {
+            double totals[kMaxColumns] = {};
+            for (int64_t chunk = 0; chunk < plan_.chunks; ++chunk) {
+                sum_chunk(chunk, sums);
+                for (int i = 0; i < count_; ++i) totals[i] += static_cast<double>(sums[i]);
+            }
+            for (int i = 0; i < count_; ++i) sums[i] = static_cast<float>(totals[i]);
+        }
+        for (int64_t chunk = 0; chunk < plan_.chunks; ++chunk) write_chunk(chunk, sums);
+    }
+
+    // sums[i] = this chunk's sum of row i of the group.
+    void sum_chunk(int64_t chunk, float* sums) {
+        switch (plan_.traversal) {
+            case Traversal::kAlongRows:
+                for (int i = 0; i < count_; ++i) {
+                    sums[i] = dot(input(0, i, chunk), input(1, i, chunk), length_of(chunk));
+                }
+                break;
+            case Traversal::kAcrossRows: sum_across(chunk, sums); break;
+            case Traversal::kStaged: sum_staged(chunk, sums); break;
+        }
+    }
+
+    void write_chunk(int64_t chunk, const float* sums) {
+        switch (plan_.traversal) {
+            case Traversal::kAlongRows:
+                for (int i = 0; i < count_; ++i) {
+                    Sink<U> sink(streaming_, output(i, chunk));
+                    write_along(i, chunk, sums[i], sink);
+                }
+                break;
+            case Traversal::kAcrossRows: write_across(chunk, sums); break;
+            case Traversal::kStaged: write_staged(chunk, sums); break;
+        }
+    }
+
+  private:
+    int length_of(int64_t chunk) const {
+        return static_cast<int>(least(plan_.chunk, plan_.length - chunk * plan_.chunk));
+    }
+    char* address(int operand, int row, int64_t element) const {
+        return base_[operand] + row * row_stride_[operand] + element * plan_.stride[operand];
+    }
+    const T* input(int operand, int row, int64_t chunk) const {
+        return reinterpret_cast<const T*>(address(operand, row, chunk * plan_.chunk));
+    }
+    U* output(int row, int64_t chunk) const { return reinterpret_cast<U*>(address(2, row, chunk * plan_.chunk)); }
+
+    // --- elements of a row contiguous ---
+
+    template <class V>
+    static AG_INLINE float dot(const V* g, const V* y, int n) {
+        Lanes sum{};
+        int i = 0;
+        for (; i + kLanes <= n; i += kLanes) sum = sum + load(g + i) * load(y + i);
+        if (i < n) sum = sum + load_first(g + i, n - i) * load_first(y + i, n - i);
+        return tree_sum(sum);
+    }
+
+    void along_rows() {
+        Sink<U> sink(streaming_, output(0, 0));
+        if (plan_.length <= kLanes) {
+            short_rows(sink);
+            return;
+        }
+        for (int row = 0; row < count_; ++row) {
+            float sum;
+            if (plan_.chunks == 1) {
+                sum = dot(input(0, row, 0), input(1, row, 0), length_of(0));
+            } else {
+                double total = 0.0;
+                for (int64_t chunk = 0; chunk < plan_.chunks; ++chunk) {
+                    total += static_cast<double>(dot(input(0, row, chunk), input(1, row, chunk), length_of(chunk)));
+                }
+                sum = static_cast<float>(total);
+            }
+            for (int64_t chunk = 0; chunk < plan_.chunks; ++chunk) write_along(row, chunk, sum, sink);
+        }
+    }
+
+    // A row fills no more than one vector.
+    void short_rows(Sink<U>& sink) {
+        const int n = static_cast<int>(plan_.length);
+        for (int row = 0; row < count_; ++row) {
+            const Lanes g = load_first(input(0, row, 0), n);
+            const Lanes y = load_first(input(1, row, 0), n);
+            const Lanes sum = splat(tree_sum(g * y));
+            sink.move_to(output(row, 0));
+            store_first(sink.reserve(n), y * (g - sum), n);
+            sink.commit(n);
+        }
+    }
+
+    void write_along(int row, int64_t chunk, float sum, Sink<U>& sink) {
+        const T* g = input(0, row, chunk);
+        const T* y = input(1, row, chunk);
+        sink.move_to(output(row, chunk));
+        const int n = length_of(chunk);
+        U* out = sink.reserve(n);
+        const Lanes s = splat(sum);
+        int i = 0;
+        for (; i + kLanes <= n; i += kLanes) store(out + i, load(y + i) * (load(g + i) - s));
+        if (i < n) store_first(out + i, load_first(y + i, n - i) * (load_first(g + i, n - i) - s), n - i);
+        sink.commit(n);
+    }
+
+    // --- neighbouring rows contiguous ---
+
+    void sum_across(int64_t chunk, float* sums) {
+        const int n = length_of(chunk);
+        lanes_.clear(count_, n);
+        for (int begin = 0; begin < n; begin += kGroup) {
+            const int end = n - begin < kGroup ? n : begin + kGroup;
+            for (int lane = 0; lane < kLanes && begin + lane < end; ++lane) {
+                for (int c = 0; c < count_; c += kLanes) add_lane(chunk, begin + lane, end, lane, c);
+            }
+        }
+        lanes_.add_lanes();
+        std::memcpy(sums, lanes_.at(0, 0, 0), sizeof(float) * static_cast<size_t>(count_));
+    }
+    // Every sixteenth element from `first` on of up to 16 rows.
+    AG_INLINE void add_lane(int64_t chunk, int first, int end, int lane, int row) {
+        float* to = lanes_.at(0, lane, row);
+        Lanes sum = load(to);
+        const int n = count_ - row;
+        for (int i = first; i < end; i += kLanes) {
+            const T* g = reinterpret_cast<const T*>(address(0, row, chunk * plan_.chunk + i));
+            const T* y = reinterpret_cast<const T*>(address(1, row, chunk * plan_.chunk + i));
+            sum = sum + (n >= kLanes ? load(g) * load(y) : load_first(g, n) * load_first(y, n));
+        }
+        store_raw(to, sum);
+    }
+
+    void write_across(int64_t chunk, const float* sums) {
+        const int n = length_of(chunk);
+        for (int i = 0; i < n; ++i) {
+            const T* g = reinterpret_cast<const T*>(address(0, 0, chunk * plan_.chunk + i));
+            const T* y = reinterpret_cast<const T*>(address(1, 0, chunk * plan_.chunk + i));
+            U* out = reinterpret_cast<U*>(address(2, 0, chunk * plan_.chunk + i));
+            int c = 0;
+            for (; c + kLanes <= count_; c += kLanes) {
+                const Lanes value = load(y + c) * (load(g + c) - load(sums + c));
+                if (streaming_) {
+                    stream_store(out + c, value);
+                } else {
+                    store(out + c, value);
+                }
+            }
+            if (c < count_) {
+                const int rest = count_ - c;
+                store_first(out + c, load_first(y + c, rest) * (load_first(g + c, rest) - load_first(sums + c, rest)),
+                            rest);
+            }
+        }
+    }
+
+    // --- staged: up to 16 rows by kStage elements ---
+
+    Tile tile(int operand, int n) const { return {row_stride_[operand], plan_.stride[operand], count_, n}; }
+
+    int stage_inputs(int64_t chunk, int begin) {
+        const int left = length_of(chunk) - begin;
+        const int n = left < kStage ? left : kStage;
+        for (int k = 0; k < 2; ++k) {
+            load_tile<T>(stage_[k], kStage, address(k, 0, chunk * plan_.chunk + begin), tile(k, n));
+        }
+        return n;
+    }
+
+    void sum_staged(int64_t chunk, float* sums) {
+        Lanes lanes[kStagedRows] = {};
+        for (int begin = 0; begin < length_of(chunk); begin += kStage) {
+            const int n = stage_inputs(chunk, begin);
+            for (int row = 0; row < count_; ++row) {
+                const float* g = stage_[0] + row * kStage;
+                const float* y = stage_[1] + row * kStage;
+                for (int i = 0; i < n; i += kLanes) {
+                    const Lanes product = load(g + i) * load(y + i);
+                    lanes[row] = lanes[row] + (n - i >= kLanes ? product : keep_first(product, n - i));
+                }
+            }
+        }
+        for (int row = 0; row < count_; ++row) sums[row] = tree_sum(lanes[row]);
+    }
+
+    void write_staged(int64_t chunk, const float* sums) {
+        for (int begin = 0; begin < length_of(chunk); begin += kStage) {
+            const int n = stage_inputs(chunk, begin);
+            for (int row = 0; row < count_; ++row) {
+                const Lanes s = splat(sums[row]);
+                for (int i = 0; i < n; i += kLanes) {
+                    const int at = row * kStage + i;
+                    store_raw(stage_[1] + at, load(stage_[1] + at) * (load(stage_[0] + at) - s));
+                }
+            }
+            store_tile<U>(address(2, 0, chunk * plan_.chunk + begin), stage_[1], kStage, tile(2, n));
+        }
+    }
+
+    static constexpr int kGroup = 64;
+    static constexpr int kStage = 128;
+    static constexpr int kStagedRows = 16;
+
+    const Op::Plan& plan_;
+    void* const* addresses_;
+    const bool streaming_;
+    int64_t row_stride_[3];
+    char* base_[3] = {};
+    int count_ = 0;
+    int64_t first_row_ = 0;
+    LaneSums<1> lanes_;
+    alignas(64) float stage_[2][kStagedRows * kStage];
+};
+
+template <class T>
+struct SoftmaxBackwardKernel {
+    using Op = SoftmaxBackward;
+
+    static void whole(const Op::Plan& plan, void* const* addresses, bool streaming, int64_t begin, int64_t end) {
+        with_rows(plan, addresses, streaming, [&](auto& rows) {
+            for (int64_t group = begin; group < end; ++group) {
+                rows.select(group);
+                rows.run();
+            }
+        });
+    }
+
+    static void sum_chunks(const Op::Plan& plan, void* const* addresses, float* partials, int64_t begin, int64_t end) {
+        with_rows(plan, addresses, false, [&](auto& rows) {
+            for_each_chunk(plan, begin, end, rows, [&](int64_t chunk) {
+                float sums[SoftmaxRows<T, T>::kMaxColumns];
+                rows.sum_chunk(chunk, sums);
+                for (int i = 0; i < rows.count(); ++i) {
+                    partials[(rows.first_row() + i) * plan.chunks + chunk] = sums[i];
+                }
+            });
+        });
+    }
+
+    static void write_chunks(const Op::Plan& plan, void* const* addresses, const float* partials, bool streaming,
+                             int64_t begin, int64_t end) {
+        with_rows(plan, addresses, streaming, [&](auto& rows) {
+            float sums[SoftmaxRows<T, T>::kMaxColumns];
+            int64_t summed_row = -1;
+            for_each_chunk(plan, begin, end, rows, [&](int64_t chunk) {
+                if (rows.first_row() != summed_row) {
+                    summed_row = rows.first_row();
+                    for (int i = 0; i < rows.count(); ++i) {
+                        double total = 0.0;
+                        const float* row = partials + (summed_row + i) * plan.chunks;
+                        for (int64_t k = 0; k < plan.chunks; ++k) total += static_cast<double>(row[k]);
+                        sums[i] = static_cast<float>(total);
+                    }
+                }
+                rows.write_chunk(chunk, sums);
+            });
+        });
+    }
+
+    static constexpr Op::Kernels kernels() { return {whole, sum_chunks, write_chunks}; }
+
+  private:
+    template <class Function>
+    static AG_INLINE void with_rows(const Op::Plan& plan, void* const* addresses, bool streaming,
+                                    const Function& function) {
+        switch (plan.out_dtype) {
+            case DataType::kFloat16: return with_out<Float16>(plan, addresses, streaming, function);
+            case DataType::kBFloat16: return with_out<BFloat16>(plan, addresses, streaming, function);
+            case DataType::kFloat64: return with_out<double>(plan, addresses, streaming, function);
+            default: return with_out<float>(plan, addresses, streaming, function);
+        }
+    }
+    template <class U, class Function>
+    static void with_out(const Op::Plan& plan, void* const* addresses, bool streaming, const Function& function) {
+        SoftmaxRows<T, U> rows(plan, addresses, streaming);
+        function(rows);
+        if (streaming) stream_fence();
+    }
+    template <class Rows, class Function>
+    static void for_each_chunk(const Op::Plan& plan, int64_t begin, int64_t end, Rows& rows, const Function& function) {
+        const int64_t tasks_per_group = (plan.chunks + plan.chunks_per_task - 1) / plan.chunks_per_task;
+        for (int64_t task = begin; task < end; ++task) {
+            rows.select(task / tasks_per_group);
+            const int64_t first = task % tasks_per_group * plan.chunks_per_task;
+            const int64_t last = least(first + plan.chunks_per_task, plan.chunks);
+            for (int64_t chunk = first; chunk < last; ++chunk) function(chunk);
+        }
+    }
+};
+
+}  // namespace
+}  // namespace ascend_grad

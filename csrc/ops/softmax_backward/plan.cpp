@@ -1,0 +1,108 @@
+#include <algorithm>
+
+#include "core/streaming.h"
+#include "ops/softmax_backward/op.h"
+
+namespace ascend_grad {
+
+using Op = SoftmaxBackward;
+
+namespace {
+
+constexpr int64_t kChunk = 1024;      // elements of a chunk, at most
+constexpr int64_t kLanes = 16;
+constexpr int64_t kMaxColumns = 64;   // rows of a group when walking across rows
+constexpr int64_t kTileBytes = 256 << 10;  // of inputs that should still be cached when the output is written
+constexpr int64_t kStagedRows = 16;
+
+int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+bool is_unit(const int64_t* strides, const TensorView* const* tensors) {
+    for (int k = 0; k < 3; ++k) {
+        if (strides[k] != static_cast<int64_t>(data_type_size(tensors[k]->dtype))) return false;
+    }
+    return true;
+}
+
+void choose_traversal(Op::Plan& plan, const TensorView* const* tensors) {
+    const int inner = plan.rows.count - 1;
+    const bool along = plan.length == 1 || is_unit(plan.stride, tensors);
+    const bool across = is_unit(plan.rows.stride[inner], tensors) && plan.rows.extent[inner] >= kLanes / 2;
+    if (across && (plan.length == 1 || !along)) {
+        plan.traversal = Op::Traversal::kAcrossRows;
+    } else {
+        plan.traversal = along ? Op::Traversal::kAlongRows : Op::Traversal::kStaged;
+    }
+}
+
+// Neighbouring rows that a tile spans: at least a cache line of them, more while the tile stays in the cache.
+int64_t column_count(const Op::Plan& plan) {
+    const int64_t size = static_cast<int64_t>(data_type_size(plan.dtype));
+    int64_t columns = kMaxColumns;
+    while (columns * size > 64 && plan.length * columns * 2 * size > kTileBytes) columns /= 2;
+    return columns;
+}
+
+void cut_into_tasks(Op::Plan& plan, int64_t row_bytes) {
+    switch (plan.traversal) {
+        case Op::Traversal::kAlongRows:
+            plan.rows_per_group = std::max<int64_t>(1, (64 << 10) / row_bytes);
+            break;
+        case Op::Traversal::kAcrossRows: plan.rows_per_group = column_count(plan); break;
+        case Op::Traversal::kStaged: plan.rows_per_group = kStagedRows; break;
+    }
+    const int inner = plan.rows.count - 1;
+    const int64_t extent = plan.rows.extent[inner];
+    plan.rows_per_group = std::min(plan.rows_per_group, extent);
+    plan.groups_per_loop = divide_up(extent, plan.rows_per_group);
+    plan.groups = plan.rows.iterations() / extent * plan.groups_per_loop;
+
+    plan.chunks = divide_up(plan.length, kChunk);
+    plan.chunk = plan.chunks == 1 ? plan.length : divide_up(divide_up(plan.length, plan.chunks), kLanes) * kLanes;
+    plan.chunks = divide_up(plan.length, plan.chunk);
+    plan.split = plan.groups < 16 && plan.chunks >= 64;
+    plan.chunks_per_task = 16;
+    plan.tasks = plan.split ? plan.groups * divide_up(plan.chunks, plan.chunks_per_task) : plan.groups;
+    if (plan.split) {
+        plan.workspace_size = static_cast<uint64_t>(plan.rows.iterations() * plan.chunks) * sizeof(float);
+    }
+}
+
+}  // namespace
+
+Op::Plan Op::plan(const Args& args) {
+    const TensorView& grad = *args.tensors[kGradOutput];
+    const TensorView& out = *args.tensors[kOut];
+    Plan plan{};
+    plan.is_empty = grad.is_empty() || args.tensors[kOutput]->is_empty();
+    plan.dtype = grad.dtype;
+    plan.out_dtype = out.dtype;
+    if (plan.is_empty) return plan;
+    plan.length = 1;
+    plan.rows.operands = 3;
+    const int dim = static_cast<int>(args.dim < 0 ? args.dim + std::max(grad.rank, 1) : args.dim);
+    for (int axis = 0; axis < grad.rank; ++axis) {
+        int64_t strides[3];
+        for (int k = 0; k < 3; ++k) strides[k] = args.tensors[k]->strides[axis];
+        if (axis == dim) {
+            plan.length = grad.shape[axis];
+            std::copy(strides, strides + 3, plan.stride);
+        } else if (grad.shape[axis] != 1) {
+            plan.rows.append(grad.shape[axis], strides);
+        }
+    }
+    plan.rows.sort();
+    plan.rows.merge();
+    if (plan.rows.count == 0) plan.rows.append(1, plan.stride);
+    choose_traversal(plan, args.tensors);
+    const int64_t size = static_cast<int64_t>(data_type_size(grad.dtype));
+    const int64_t out_size = static_cast<int64_t>(data_type_size(out.dtype));
+    cut_into_tasks(plan, plan.length * (2 * size + out_size));
+    plan.bytes = grad.numel * (2 * size + out_size);
+    plan.streaming_fits = out.data != grad.data && out.data != args.tensors[kOutput]->data &&
+                          plan.traversal != Traversal::kStaged && out.dtype != DataType::kFloat64 &&
+                          (plan.traversal != Traversal::kAcrossRows || is_vector_aligned(out));
+    return plan;
+}
+
+}  // namespace ascend_grad

@@ -1,0 +1,30 @@
+#include "core/parallel.h"
+#include "core/streaming.h"
+#include "ops/softmax_backward/op.h"
+#include "ops/table.h"
+
+namespace ascend_grad {
+
+using Op = SoftmaxBackward;
+
+void Op::run(const Plan& plan, void* const* addresses, void* workspace) {
+    if (plan.is_empty) return;
+    const Kernels& kernels = kernel_table().softmax_backward[kernel_index(plan.dtype)];
+    const int threads = threads_for(plan.bytes);
+    const bool streaming = plan.streaming_fits && streaming_pays(plan.bytes, threads);
+    if (!plan.split) {
+        parallel_for(plan.tasks, threads, [&](int64_t begin, int64_t end) {
+            kernels.whole(plan, addresses, streaming, begin, end);
+        });
+        return;
+    }
+    float* partials = static_cast<float*>(workspace);
+    parallel_for(plan.tasks, threads, [&](int64_t begin, int64_t end) {
+        kernels.sum_chunks(plan, addresses, partials, begin, end);
+    });
+    parallel_for(plan.tasks, threads, [&](int64_t begin, int64_t end) {
+        kernels.write_chunks(plan, addresses, partials, streaming, begin, end);
+    });
+}
+
+}  // namespace ascend_grad

@@ -1,0 +1,46 @@
+"""What the operators raise."""
+
+from __future__ import annotations
+
+
+class AclnnError(Exception):
+    """An operator refused its arguments or could not run.
+
+    ``status`` is CANN's code (161002), ``status_name`` its name ("ACLNN_ERR_PARAM_INVALID"),
+    ``operator`` and ``parameter`` say what it is about; ``parameter`` is "" where no single one is.
+    """
+
+    def __init__(
+        self, message: str, status: int, status_name: str, operator: str, parameter: str
+    ) -> None:
+        super().__init__(message)
+        self.status = status
+        self.status_name = status_name
+        self.operator = operator
+        self.parameter = parameter
+
+    def __reduce__(self) -> tuple[type[AclnnError], tuple[str, int, str, str, str]]:
+        arguments = (str(self), self.status, self.status_name, self.operator, self.parameter)
+        return type(self), arguments
+
+
+class ParamNullptrError(AclnnError, TypeError):
+    """161001: a required argument is None."""
+
+
+class ParamInvalidError(AclnnError, ValueError):
+    """161002: an argument has a value, shape, dtype or layout that the operator does not allow."""
+
+
+class RuntimeUnavailableError(AclnnError, RuntimeError):
+    """361001: a device that this build or this machine does not have."""
+
+
+_CLASSES = {161001: ParamNullptrError, 161002: ParamInvalidError, 361001: RuntimeUnavailableError}
+
+
+def make_error(
+    message: str, status: int, status_name: str, operator: str, parameter: str
+) -> AclnnError:
+    """The exception of a status; called by the extension."""
+    return _CLASSES.get(status, AclnnError)(message, status, status_name, operator, parameter)

@@ -1,0 +1,48 @@
+"""The two-phase form of the operators: check once, run often.
+
+Each function takes the arguments of its namesake in `ascend_grad` and returns an `Executor`. Calling that
+runs the operator on the same arrays again, with no check, allocation or dispatch repeated, and returns
+the same result objects with new values.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+from ascend_grad import _core, ops
+from ascend_grad.settings import require_device
+
+Executor = _core.Executor
+
+
+def _prepared(operator: Callable[..., Any]) -> Callable[..., _core.Executor]:
+    """The form of `operator` that returns an executor. Both have one signature."""
+    name = operator.__name__
+    signature = inspect.signature(operator)
+    make = getattr(_core, "prepare_" + name)
+
+    @functools.wraps(operator)
+    def prepare(*args: Any, **kwargs: Any) -> _core.Executor:
+        try:
+            bound = signature.bind(*args, **kwargs)
+        except TypeError as error:
+            raise TypeError(f"{name}() {error}") from None
+        bound.apply_defaults()
+        arguments = bound.arguments
+        require_device(arguments.pop("device"), name)
+        return make(*arguments.values())
+
+    prepare.__signature__ = signature.replace(  # type: ignore[attr-defined]
+        return_annotation=_core.Executor
+    )
+    prepare.__doc__ = f"Check and plan `ascend_grad.{name}`; takes the same arguments."
+    return prepare
+
+
+batch_norm_reduce_backward = _prepared(ops.batch_norm_reduce_backward)
+avg_pool2d_backward = _prepared(ops.avg_pool2d_backward)
+prelu_backward = _prepared(ops.prelu_backward)
+softmax_backward = _prepared(ops.softmax_backward)

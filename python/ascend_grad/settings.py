@@ -1,0 +1,99 @@
+"""What holds for the whole process: threads, product, device, and what this build is."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from ascend_grad import _core
+from ascend_grad.errors import RuntimeUnavailableError
+
+DEVICES = ("cpu", "npu", "emulator")
+
+if _core.environment_error:
+    raise ImportError(_core.environment_error)
+default_device = os.environ.get("ASCEND_GRAD_DEVICE") or "cpu"
+if default_device not in DEVICES:
+    raise ImportError(
+        f"ASCEND_GRAD_DEVICE: no device {default_device!r}; known: {', '.join(DEVICES)}"
+    )
+
+
+def require_device(device: str | None, operator: str) -> None:
+    """Raise unless this build can run `operator` on `device`."""
+    chosen = default_device if device is None else device
+    if chosen == "cpu":
+        return
+    if chosen not in DEVICES:
+        raise ValueError(
+            f"{operator}: device: must be one of {', '.join(DEVICES)}, got {device!r}"
+        )
+    message = (
+        f"{operator}: device: this build has no device {chosen!r}; available: cpu "
+        "[ACLNN_ERR_RUNTIME_ERROR, 361001]"
+    )
+    raise RuntimeUnavailableError(message, 361001, "ACLNN_ERR_RUNTIME_ERROR", operator, "device")
+
+
+def get_num_threads() -> int:
+    """Threads that an operator may use when called from this thread."""
+    return _core.thread_limit()
+
+
+def set_num_threads(n: int) -> None:
+    """Let operators use up to `n` threads, in the whole process. Results do not depend on it.
+
+    A lower limit set through OpenMP (threadpoolctl, OMP_NUM_THREADS) is still kept.
+    """
+    if isinstance(n, bool) or not isinstance(n, int):
+        raise TypeError(f"set_num_threads: an int is needed, got {type(n).__name__}")
+    if not 1 <= n <= 4096:
+        raise ValueError(f"set_num_threads: must be between 1 and 4096, got {n}")
+    _core.set_thread_limit(n)
+
+
+@contextmanager
+def num_threads(n: int) -> Iterator[None]:
+    """`set_num_threads(n)` for the length of a with block."""
+    before = _core.get_thread_setting()
+    set_num_threads(n)
+    try:
+        yield
+    finally:
+        _core.set_thread_limit(before)
+
+
+def get_soc() -> str:
+    """The product whose rules parameter checks follow by default."""
+    return _core.get_soc()
+
+
+def set_soc(name: str) -> None:
+    """Set the product whose rules parameter checks follow by default, e.g. "ascend910b"."""
+    if not isinstance(name, str):
+        raise TypeError(f"set_soc: a str is needed, got {type(name).__name__}")
+    if not _core.set_soc(name):
+        known = ", ".join(_core.soc_names())
+        raise ValueError(f"set_soc: no product {name!r}; known: {known}")
+
+
+def include_dir() -> str:
+    """Folder of the C headers acl/, aclnn/ and aclnnop/."""
+    return str(Path(__file__).parent / "include")
+
+
+def build_info() -> dict[str, Any]:
+    """What this build is and what it runs on."""
+    return {
+        "version": _core.version,
+        "compiler": _core.compiler,
+        "isa": _core.isa,
+        "isa_available": list(_core.isa_available),
+        "openmp": _core.openmp,
+        "cann": None,
+        "default_soc": get_soc(),
+        "devices": ["cpu"],
+    }

@@ -1,0 +1,27 @@
+#include "errors.h"
+
+#include <pybind11/pybind11.h>
+
+#include <utility>
+
+namespace ascend_grad::python {
+
+namespace py = pybind11;
+
+void raise(const Status& status) {
+    const py::object make_error = py::module_::import("ascend_grad.errors").attr("make_error");
+    const py::object error = make_error(status.message(), static_cast<int>(status.code), status_code_name(status.code),
+                                        status.operator_name, status.parameter_name);
+    PyErr_SetObject(py::type::handle_of(error).ptr(), error.ptr());
+    throw py::error_already_set();
+}
+
+void raise_invalid(const char* operator_name, const char* parameter, std::string text) {
+    raise(Status{StatusCode::kParamInvalid, operator_name, parameter, std::move(text)});
+}
+
+void raise_type_error(const char* operator_name, const char* parameter, std::string text) {
+    throw py::type_error(std::string(operator_name) + ": " + parameter + ": " + text);
+}
+
+}  // namespace ascend_grad::python
