@@ -1,0 +1,32 @@
+from __future__ import annotations
+
+import os
+
+import pytest
+from hypothesis import settings
+
+# The tests name products and devices themselves; a user's choice must not change what they check.
+for variable in ("ASCEND_GRAD_SOC", "ASCEND_GRAD_DEVICE"):
+    os.environ.pop(variable, None)
+
+CONFIGURATIONS_PER_TEST = 50
+
+settings.register_profile("suite", deadline=None, derandomize=True, database=None, max_examples=100)
+settings.load_profile("suite")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--configurations",
+        type=int,
+        default=int(os.environ.get("ASCEND_GRAD_TEST_CONFIGURATIONS", "1000")),
+        help="random configurations per operator",
+    )
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if "seeds" in metafunc.fixturenames:
+        count = metafunc.config.getoption("configurations")
+        starts = range(0, count, CONFIGURATIONS_PER_TEST)
+        chunks = [range(start, min(start + CONFIGURATIONS_PER_TEST, count)) for start in starts]
+        metafunc.parametrize("seeds", chunks, ids=[str(chunk.start) for chunk in chunks])

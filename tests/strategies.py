@@ -1,0 +1,164 @@
+"""Random legal calls of every operator."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+
+import numpy as np
+from arrays import BFLOAT16, DTYPES, FLOAT32, FLOAT64
+from cases import Case, Chooser, new_case
+from reference.avg_pool2d_backward import output_extent
+
+SOCS_WITH_BFLOAT16 = ("ascend910b", "ascend910_93")
+SMALL = (1, 1, 2, 3, 4, 5, 7, 8, 13, 15, 16, 17, 31, 32, 33, 63, 64, 65)
+LONG = (127, 255, 256, 257, 1023, 1024, 1025, 4095, 4096, 4097, 4099, 10007)
+
+
+def shape_of(choose: Chooser, rank: int, budget: int = 4096) -> tuple[int, ...]:
+    """Extents 0, 1, primes, around 16, and now and then one that crosses work blocks."""
+    shape = [1] * rank
+    axes = list(range(rank))
+    if rank and choose.integer(0, 9) == 0:
+        shape[axes.pop(choose.integer(0, rank - 1))] = choose.pick(LONG)
+        budget = 4 * max(shape) if rank > 1 else budget
+    while axes:
+        axis = axes.pop(choose.integer(0, len(axes) - 1))
+        fitting = [extent for extent in SMALL if extent * prod(shape) <= budget]
+        shape[axis] = choose.pick(fitting or [1])
+    if rank and choose.integer(0, 24) == 0:
+        shape[choose.integer(0, rank - 1)] = 0
+    return tuple(shape)
+
+
+def soc_for(choose: Chooser, dtypes: Sequence[np.dtype], others: tuple[str, ...]) -> str | None:
+    """A product (None: the default one) that allows `dtypes`; `others` have no bfloat16."""
+    known = () if BFLOAT16 in dtypes else others
+    return choose.pick((None, *SOCS_WITH_BFLOAT16, *known))
+
+
+def batch_norm_reduce_backward(choose: Chooser) -> Case:
+    case = new_case(choose)
+    shape = shape_of(choose, choose.pick((2, 2, 3, 4, 4, 4, 5, 6, 7, 8)))
+    shape = (shape[0], max(shape[1], 1), *shape[2:])
+    channels = (shape[1],)
+    dtype, mean, invstd = (choose.pick(DTYPES) for _ in range(3))
+    case.add_input("grad_out", shape, dtype, choose)
+    case.add_input("input", shape, dtype, choose)
+    case.add_input("mean", channels, mean, choose)
+    # An infinite invstd times a sum that may round to 0 has no one right answer.
+    case.add_input("invstd", channels, invstd, choose, "normal")
+    used = [dtype, mean, invstd]
+    if choose.integer(0, 1):
+        used.append(choose.pick(DTYPES))
+        case.add_input("weight", channels, used[-1], choose)
+    for name in ("sum_dy", "sum_dy_xmu", "grad_weight", "grad_bias"):
+        if choose.integer(0, 2):
+            used.append(choose.pick(DTYPES))
+            case.add_output(name, channels, used[-1], choose)
+    for mask in ("input_g", "weight_g", "bias_g"):
+        if choose.integer(0, 1):
+            case.arguments[mask] = bool(choose.integer(0, 2))
+    case.arguments["soc"] = soc_for(choose, used, ("ascend910",))
+    return case
+
+
+def prelu_backward(choose: Chooser) -> Case:
+    case = new_case(choose)
+    shape = shape_of(choose, choose.integer(0, 8))
+    dtype = choose.pick(DTYPES)
+    dropped = choose.integer(0, len(shape)) if choose.integer(0, 2) == 0 else 0
+    gradient = tuple(
+        1 if dropped and choose.integer(0, 1) else extent for extent in shape[dropped:]
+    )
+    case.add_input("grad_output", gradient, dtype, choose)
+    case.add_input("input", shape, dtype, choose)
+    channels = shape[1] if len(shape) > 1 else 1
+    per_channel = len(shape) > 1 and choose.integer(0, 2) > 0
+    ones = [1] * choose.integer(0, 8)
+    if per_channel:
+        ones = ones or [1]
+        ones[choose.integer(0, len(ones) - 1)] = channels
+        if channels % 2 == 0 and len(ones) > 1 and channels in ones[:-1]:
+            index = ones.index(channels)
+            ones[index : index + 2] = [channels // 2, 2]
+    case.add_input("weight", tuple(ones), dtype, choose)
+    outcome = choose.integer(0, 4)
+    if outcome == 0 and gradient == shape:
+        case.reuse_input("grad_input", "grad_output")
+    elif outcome == 1:
+        case.reuse_input("grad_input", "input")
+    elif outcome > 2:
+        case.add_output("grad_input", shape, dtype, choose)
+    if choose.integer(0, 1):
+        case.add_output(
+            "grad_weight", tuple(ones) if prod(ones) == 1 else (channels,), dtype, choose
+        )
+    case.arguments["soc"] = soc_for(choose, [dtype], ("ascend910",))
+    return case
+
+
+def softmax_backward(choose: Chooser) -> Case:
+    case = new_case(choose)
+    shape = shape_of(choose, choose.integer(0, 8))
+    dtype = choose.pick(DTYPES)
+    case.add_input("grad_output", shape, dtype, choose)
+    case.add_input("output", shape, dtype, choose)
+    rank = max(len(shape), 1)
+    case.arguments["dim"] = choose.integer(-rank, rank - 1)
+    outcome, used = choose.integer(0, 5), [dtype]
+    if outcome < 2:
+        case.reuse_input("out", ("grad_output", "output")[outcome])
+    elif outcome < 5:
+        used.append(choose.pick((*DTYPES, FLOAT64)))
+        case.add_output("out", shape, used[-1], choose)
+    case.arguments["soc"] = soc_for(choose, used, ("ascend910", "ascend310p"))
+    return case
+
+
+def int_or_pair(choose: Chooser, first: int, second: int) -> int | Sequence[int]:
+    forms: list[int | Sequence[int]] = [(first, second), [first, second]]
+    if first == second:
+        forms += [first, (first,), np.int64(first)]
+    return choose.pick(forms)
+
+
+def pooled_axis(choose: Chooser, ceil_mode: bool) -> tuple[int, int, int, int, int]:
+    """Size, kernel, stride, padding and output extent of one axis."""
+    size = choose.pick((1, 2, 3, 4, 5, 6, 7, 8, 9, 13, 15, 16, 17, 23))
+    kernel = choose.integer(1, min(size + 2, 9))
+    padding = choose.integer(0, kernel // 2)
+    stride = choose.pick((1, 2, 3, kernel, kernel + 2))
+    extent = output_extent(size, kernel, stride, padding, ceil_mode)
+    if extent < 1:  # no window at all, which is an error
+        return size, 1, stride, 0, output_extent(size, 1, stride, 0, ceil_mode)
+    return size, kernel, stride, padding, extent
+
+
+def avg_pool2d_backward(choose: Chooser) -> Case:
+    case = new_case(choose)
+    ceil_mode = bool(choose.integer(0, 1))
+    rows, columns = pooled_axis(choose, ceil_mode), pooled_axis(choose, ceil_mode)
+    if choose.integer(0, 2) == 0:
+        columns = rows
+    leading = shape_of(choose, choose.integer(1, 2), 24)
+    dtype = choose.pick(DTYPES)
+    case.add_input("grad_output", (*leading, rows[4], columns[4]), dtype, choose)
+    shape = (*leading, rows[0], columns[0])
+    case.add_input("input", shape, dtype, choose)
+    case.arguments["kernel_size"] = int_or_pair(choose, rows[1], columns[1])
+    if rows[2] != rows[1] or columns[2] != columns[1] or choose.integer(0, 1):
+        case.arguments["stride"] = int_or_pair(choose, rows[2], columns[2])
+    case.arguments["padding"] = int_or_pair(choose, rows[3], columns[3])
+    case.arguments["ceil_mode"] = ceil_mode
+    case.arguments["count_include_pad"] = bool(choose.integer(0, 1))
+    case.arguments["divisor_override"] = choose.pick(
+        (0, 0, 0, 1, -1, 7, 255, -255, choose.integer(-255, 255))
+    )
+    soc = soc_for(choose, [dtype], ("ascend910", "ascend310p"))
+    modes = (1, 2) if dtype == FLOAT32 and soc in ("ascend910", "ascend310p") else (0, 1, 2, 3)
+    case.arguments["cube_math_type"] = choose.pick(modes)
+    case.arguments["soc"] = soc
+    if choose.integer(0, 2):
+        case.add_output("grad_input", shape, dtype, choose)
+    return case

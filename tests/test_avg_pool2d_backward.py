@@ -1,0 +1,303 @@
+from __future__ import annotations
+
+from itertools import product
+from typing import Any
+
+import ascend_grad as ag
+import numpy as np
+import pytest
+import strategies
+from arrays import DTYPES, FLOAT16, FLOAT32, LAYOUTS, place, place_values, random_values
+from cases import Case, cases, check_seeds
+from hypothesis import given
+from reference import Exact
+from reference.avg_pool2d_backward import (
+    avg_pool2d_backward,
+    matrix_unit_dtype,
+    output_extent,
+    pair,
+    round_to_hf32,
+)
+from tolerance import assert_same_bits, assert_within
+
+SOCS = ("ascend910", "ascend910b", "ascend910_93", "ascend310p")
+WITHOUT_FLOAT32 = ("ascend910", "ascend310p")
+
+
+def exact_and_dtype(
+    grad_output: np.ndarray,
+    shape: tuple[int, ...],
+    kernel_size: Any,
+    stride: Any = (),
+    padding: Any = 0,
+    count_include_pad: bool = True,
+    divisor_override: int = 0,
+    cube_math_type: int = 0,
+    soc: str | None = None,
+    **ignored: Any,
+) -> tuple[Exact, type | None]:
+    """The exact gradient and the dtype that it is rounded to on the way, if any."""
+    narrow = matrix_unit_dtype(grad_output.dtype, cube_math_type, soc)
+    with np.errstate(over="ignore"):
+        if narrow == "float16":
+            grad_output = grad_output.astype(np.float16)
+        elif narrow == "hf32":
+            grad_output = round_to_hf32(grad_output)
+    exact = avg_pool2d_backward(
+        grad_output, shape, kernel_size, stride, padding, count_include_pad, divisor_override
+    )
+    return exact, np.float16 if narrow == "float16" else None
+
+
+def check(case: Case) -> None:
+    rest = {k: v for k, v in case.arguments.items() if k not in ("grad_output", "input")}
+    got = ag.avg_pool2d_backward(**case.arguments)
+    grad_output, input = case.inputs["grad_output"], case.inputs["input"]
+    exact, via = exact_and_dtype(grad_output, input.shape, **rest)
+    assert got.dtype == input.dtype
+    assert "grad_input" in case.outputs or got.flags.c_contiguous
+    assert_within(got, exact, "grad_input", via)
+    case.check_memory({"grad_input": got})
+
+
+def test_random_configurations(seeds: range) -> None:
+    check_seeds(check, strategies.avg_pool2d_backward, seeds)
+
+
+@given(cases(strategies.avg_pool2d_backward))
+def test_any_configuration(case: Case) -> None:
+    check(case)
+
+
+def operands(
+    shape: tuple[int, ...],
+    kernel: Any,
+    stride: Any = (),
+    padding: Any = 0,
+    ceil_mode: bool = False,
+    dtype: np.dtype = FLOAT32,
+) -> tuple[np.ndarray, np.ndarray]:
+    steps = pair(stride) if np.size(stride) else pair(kernel)
+    extents = map(output_extent, shape[-2:], pair(kernel), steps, pair(padding), [ceil_mode] * 2)
+    rng = np.random.default_rng(0)
+    grad_output = random_values((*shape[:-2], *extents), dtype, "normal", rng)
+    return grad_output, random_values(shape, dtype, "normal", rng)
+
+
+def assert_correct(
+    shape: tuple[int, ...],
+    kernel: Any,
+    stride: Any = (),
+    padding: Any = 0,
+    ceil_mode: bool = False,
+    dtype: np.dtype = FLOAT32,
+    **rest: Any,
+) -> np.ndarray:
+    g, x = operands(shape, kernel, stride, padding, ceil_mode, dtype)
+    got = ag.avg_pool2d_backward(g, x, kernel, stride, padding, ceil_mode, **rest)
+    assert_within(got, exact_and_dtype(g, shape, kernel, stride, padding, **rest)[0])
+    return got
+
+
+@pytest.mark.parametrize("count_include_pad", [True, False])
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+def test_every_small_geometry_of_one_axis(count_include_pad: bool, dtype: np.dtype) -> None:
+    for size, kernel, stride, ceil in product(range(1, 9), range(1, 7), range(1, 8), (0, 1)):
+        for padding in range(kernel // 2 + 1):
+            if output_extent(size, kernel, stride, padding, bool(ceil)) > 0:
+                assert_correct(
+                    (2, size, 3),
+                    (kernel, 2),
+                    (stride, 1),
+                    (padding, 1),
+                    bool(ceil),
+                    dtype,
+                    count_include_pad=count_include_pad,
+                )
+
+
+@pytest.mark.parametrize(
+    "size, kernel, stride, padding, extent",
+    [
+        (5, 2, 2, 0, 3),  # the last window hangs over the end
+        (4, 2, 2, 1, 3),
+        (3, 2, 2, 1, 2),  # a third window would lie in the padding only
+        (6, 2, 3, 1, 3),
+        (5, 2, 3, 1, 2),
+        (2, 3, 2, 0, 1),  # one window, larger than the input
+        (6, 2, 7, 0, 1),  # a second window would start past the end
+    ],
+)
+def test_ceil_mode_extents(size: int, kernel: int, stride: int, padding: int, extent: int) -> None:
+    assert output_extent(size, kernel, stride, padding, True) == extent
+    for include in (True, False):
+        assert_correct((1, 2, size, size), kernel, stride, padding, True, count_include_pad=include)
+
+
+def test_elements_under_no_window_get_zero() -> None:
+    got = assert_correct((2, 8, 9), 2, 5)
+    covered = np.zeros((8, 9), bool)
+    for i, j in product((0, 5), repeat=2):
+        covered[i : i + 2, j : j + 2] = True
+    assert (got[:, ~covered] == 0).all() and (got[:, covered] != 0).all()
+
+
+@pytest.mark.parametrize("divisor", [-255, -254, -3, -1, 1, 2, 3, 254, 255])
+@pytest.mark.parametrize("count_include_pad", [True, False])
+def test_divisor_override(divisor: int, count_include_pad: bool) -> None:
+    assert_correct(
+        (2, 3, 7, 6), (3, 4), 2, 1, divisor_override=divisor, count_include_pad=count_include_pad
+    )
+
+
+@pytest.mark.parametrize("kernel", [2, (2,), [2], (2, 2), [2, 2], np.int32(2), np.array([2, 2])])
+@pytest.mark.parametrize("stride", [2, (2,), [2, 2], (), [], None, "omitted"])
+@pytest.mark.parametrize("padding", [1, (1,), [1, 1]])
+def test_forms_of_integer_arguments(kernel: Any, stride: Any, padding: Any) -> None:
+    g, x = operands((1, 2, 6, 6), 2, 2, 1)
+    want = ag.avg_pool2d_backward(g, x, (2, 2), (2, 2), (1, 1))
+    given_stride = {} if isinstance(stride, str) else {"stride": stride}
+    got = ag.avg_pool2d_backward(g, x, kernel, padding=padding, **given_stride)
+    assert_same_bits(got, want)
+
+
+def test_length_one_stride_and_kernel_are_independent() -> None:
+    g, x = operands((1, 2, 9, 8), (3, 2), 2, (1, 0))
+    want = ag.avg_pool2d_backward(g, x, (3, 2), (2, 2), (1, 0))
+    assert_same_bits(ag.avg_pool2d_backward(g, x, (3, 2), (2,), (1, 0)), want)
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+def test_three_dimensions_are_one_image(dtype: np.dtype) -> None:
+    g, x = operands((5, 9, 8), 3, 2, 1, dtype=dtype)
+    got = ag.avg_pool2d_backward(g, x, 3, 2, 1)
+    assert_same_bits(got[None], ag.avg_pool2d_backward(g[None], x[None], 3, 2, 1))
+
+
+def test_data_of_input_are_never_read() -> None:
+    g, x = operands((2, 3, 8, 8), 2)
+    nan = np.broadcast_to(np.array(np.nan, FLOAT32), x.shape)
+    assert_same_bits(ag.avg_pool2d_backward(g, nan, 2), ag.avg_pool2d_backward(g, x, 2))
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("kernel, stride, padding", [(2, 2, 0), (3, 2, 1), (7, 7, 0), (5, 1, 2)])
+def test_layouts(dtype: np.dtype, layout: str, kernel: int, stride: int, padding: int) -> None:
+    g, x = operands((2, 17, 14, 7), kernel, stride, padding, dtype=dtype)
+    rng = np.random.default_rng(1)
+    out = place(x.shape, dtype, layout, rng)
+    source = place_values(g, layout, rng)
+    got = ag.avg_pool2d_backward(source.array, x, kernel, stride, padding, grad_input=out.array)
+    assert got is out.array
+    assert_same_bits(got, ag.avg_pool2d_backward(g, x, kernel, stride, padding))
+    out.assert_only_elements_written()
+
+
+@pytest.mark.parametrize("size", [13, 16, 17, 31, 64, 65, 1025])
+def test_widths(size: int) -> None:
+    for kernel, stride, padding in ((2, 2, 0), (3, 1, 1), (3, 2, 1), (2, 3, 0)):
+        assert_correct((2, 3, 7, size), kernel, stride, padding)
+        assert_correct((2, 3, size, 4), kernel, stride, padding, count_include_pad=False)
+
+
+def mode_values() -> np.ndarray:
+    """Values that each narrower format treats differently: ties, range limits, subnormals."""
+    rng = np.random.default_rng(7)
+    special = [
+        1 + 2.0**-11,
+        1 + 3 * 2.0**-11,
+        1 + 2.0**-12,
+        1 + 3 * 2.0**-12,
+        65519.0,
+        65520.0,
+        -1e5,
+        3e38,
+        2.0**-24,
+        2.0**-25,
+        1e-30,
+        2.0**-149,
+        -0.0,
+        np.inf,
+        -np.inf,
+        np.nan,
+    ]
+    values = rng.standard_normal((2, 3, 8, 8))
+    values.flat[: len(special)] = special
+    return values.astype(FLOAT32)
+
+
+LEGAL = [
+    (soc, mode, dtype)
+    for soc, mode, dtype in product(SOCS, range(4), DTYPES)
+    if soc not in WITHOUT_FLOAT32 or dtype == FLOAT16 or (dtype == FLOAT32 and mode in (1, 2))
+]
+
+
+@pytest.mark.parametrize("soc, mode, dtype", LEGAL, ids=str)
+@pytest.mark.parametrize("kernel, stride", [(1, 1), (2, 2), (3, 1)])
+def test_cube_math_type(soc: str, mode: int, dtype: np.dtype, kernel: int, stride: int) -> None:
+    with np.errstate(over="ignore"):
+        g = mode_values().astype(dtype)
+    size = (8 - 1) * stride + kernel
+    x = np.zeros((2, 3, size, size), dtype)
+    got = ag.avg_pool2d_backward(
+        g, x, kernel, stride, cube_math_type=ag.CubeMathType(mode), soc=soc
+    )
+    exact, via = exact_and_dtype(g, x.shape, kernel, stride, cube_math_type=mode, soc=soc)
+    assert_within(got, exact, via=via)
+
+
+def test_modes_differ_where_they_should() -> None:
+    g = np.array([[[1 + 2.0**-20, 1e5]]], FLOAT32)
+    x = np.zeros_like(g)
+    results = {
+        (soc, mode): ag.avg_pool2d_backward(g, x, 1, cube_math_type=mode, soc=soc).tolist()
+        for soc, mode, dtype in LEGAL
+        if dtype == FLOAT32
+    }
+    full, hf32, half = [g.tolist(), [[[1.0, 100000.0]]], [[[1.0, np.inf]]]]
+    assert round_to_hf32(g).tolist() == hf32
+    for soc in ("ascend910b", "ascend910_93"):
+        assert [results[soc, mode] for mode in range(4)] == [full, hf32, half, hf32]
+    for soc in WITHOUT_FLOAT32:
+        assert [results[soc, mode] for mode in (1, 2)] == [half, half]
+
+
+@pytest.mark.parametrize("shape", [(0, 3, 8, 8), (2, 0, 8, 8), (0, 8, 8)])
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+def test_empty_batch_or_channels(shape: tuple[int, ...], dtype: np.dtype) -> None:
+    assert assert_correct(shape, 2, dtype=dtype).shape == shape
+
+
+@pytest.mark.parametrize(
+    "kernel, stride, padding",
+    [
+        (2**31 + 2, 2**33, 2**30),
+        ((2**17, 2**17), 2**40, (2**16, 2**16)),
+        (2**20, 2**62, 2**19),
+    ],
+)
+def test_windows_far_larger_than_the_input(kernel: Any, stride: int, padding: Any) -> None:
+    for include in (True, False):
+        assert_correct((1, 2, 4, 5), kernel, stride, padding, count_include_pad=include)
+
+
+def test_long_sum_of_equal_terms_does_not_drift() -> None:
+    """Every element of the middle lies under 10 201 windows."""
+    g, x = np.full((1, 101, 101), 0.1, FLOAT32), np.zeros((1, 201, 201), FLOAT32)
+    got = ag.avg_pool2d_backward(g, x, 101, 1)
+    assert_within(got, exact_and_dtype(g, x.shape, 101, 1)[0])
+
+
+@pytest.mark.parametrize("size", [1, 7, 10, 12])
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+def test_global_pooling(size: int, dtype: np.dtype) -> None:
+    got = assert_correct((2, 5, size, size), size, dtype=dtype)
+    assert (got == got[..., :1, :1]).all()
+
+
+def test_example_of_the_manual() -> None:
+    g, x = np.ones((1, 16, 1, 1), FLOAT16), np.ones((1, 16, 4, 4), FLOAT16)
+    got = ag.avg_pool2d_backward(g, x, [4, 4], [1, 1], [0, 0], False, True, 0, 0)
+    assert_same_bits(got, np.full((1, 16, 4, 4), 1 / 16, FLOAT16))

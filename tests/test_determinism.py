@@ -1,0 +1,147 @@
+"""Equal inputs give equal bits: for any number of threads, any instruction set, any layout."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import ascend_grad as ag
+import digest
+import numpy as np
+import pytest
+from arrays import BFLOAT16, DTYPES, FLOAT32, LAYOUTS, place_values, random_values
+from subprocesses import output_of
+from tolerance import assert_same_bits
+
+THREADS = (1, 2, 3, 8)
+
+
+def in_this_process() -> dict[str, str]:
+    return {name: digest.digest(array) for name, array in digest.results()}
+
+
+@cache
+def with_one_thread() -> dict[str, str]:
+    with ag.num_threads(1):
+        return in_this_process()
+
+
+def assert_same(got: dict[str, str], want: dict[str, str]) -> None:
+    different = [name for name in want if got.get(name) != want[name]]
+    assert not different and got.keys() == want.keys(), (
+        f"{len(different)} of {len(want)} results differ, among them {different[:10]}"
+    )
+
+
+@pytest.mark.parametrize("threads", THREADS)
+def test_threads(threads: int) -> None:
+    with ag.num_threads(threads):
+        assert ag.get_num_threads() == threads
+        assert_same(in_this_process(), with_one_thread())
+
+
+def parsed(text: str) -> dict[str, str]:
+    pairs = (line.split(" ", 1) for line in text.splitlines())
+    return {name: bits for bits, name in pairs}
+
+
+@pytest.mark.parametrize("isa", ag.build_info()["isa_available"])
+def test_instruction_sets(isa: str) -> None:
+    used = output_of(
+        "-c", "import ascend_grad; print(ascend_grad.build_info()['isa'])", ASCEND_GRAD_ISA=isa
+    )
+    assert used.strip() == isa
+    assert_same(parsed(output_of("digest.py", ASCEND_GRAD_ISA=isa)), with_one_thread())
+
+
+@pytest.mark.parametrize("threads", ["1", "3"])
+def test_thread_variable(threads: str) -> None:
+    assert_same(parsed(output_of("digest.py", OMP_NUM_THREADS=threads)), with_one_thread())
+
+
+def test_the_digest_depends_on_every_bit() -> None:
+    array = digest.fill((3, 5), "float32", 1)
+    one_ulp_off = array.copy()
+    one_ulp_off.view(np.uint32)[2, 4] ^= 1
+    assert digest.digest(array) != digest.digest(one_ulp_off)
+    assert digest.digest(array) != digest.digest(digest.fill((3, 5), "float32", 2))
+
+
+SHAPES = [(7, 5, 3, 11), (2, 33, 65), (3, 1025), (1025, 3), (2, 3, 1, 4, 2, 3, 2, 5)]
+Arrays = dict[str, np.ndarray]
+
+
+def batch_norm(arrays: Arrays) -> list[np.ndarray]:
+    names = ("grad_out", "input", "mean", "invstd")
+    return list(ag.batch_norm_reduce_backward(**dict(zip(names, arrays.values(), strict=True))))
+
+
+def prelu(arrays: Arrays) -> list[np.ndarray]:
+    g, x, w, _ = arrays.values()
+    return [*ag.prelu_backward(g, x, w), *ag.prelu_backward(g, x, w[:1])]
+
+
+def softmax(arrays: Arrays) -> list[np.ndarray]:
+    g, y, *_ = arrays.values()
+    return [ag.softmax_backward(g, y, dim) for dim in range(g.ndim)]
+
+
+@pytest.mark.parametrize("operator", [batch_norm, prelu, softmax])
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+def test_layouts(
+    operator: Callable[[Arrays], list[np.ndarray]], shape: tuple[int, ...], dtype: np.dtype
+) -> None:
+    rng = np.random.default_rng(0)
+    values = {
+        name: random_values(extents, dtype, "normal", rng)
+        for name, extents in (("g", shape), ("x", shape), ("m", shape[1:2]), ("s", shape[1:2]))
+    }
+    want = operator(values)
+    for layout in (*LAYOUTS, "mixed", "mixed"):
+        placed = {name: place_values(v, layout, rng).array for name, v in values.items()}
+        for mixture in (placed, {**values, "g": placed["g"]}, {**values, "x": placed["x"]}):
+            for index, (got, expected) in enumerate(zip(operator(mixture), want, strict=True)):
+                assert_same_bits(got, expected, f"{layout} result {index}")
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@pytest.mark.parametrize("axes", [(0,), (1,), (0, 2), (0, 1, 2)])
+def test_stride_zero_equals_its_copy(dtype: np.dtype, axes: tuple[int, ...]) -> None:
+    rng = np.random.default_rng(1)
+    shape = (9, 5, 130)
+    values = random_values(shape, dtype, "normal", rng)
+    broadcast = place_values(values, "contiguous", rng, broadcast=axes).array
+    other = random_values(shape, dtype, "normal", rng)
+    copy = broadcast.copy()
+    statistics = [random_values((5,), dtype, "normal", rng) for _ in "ms"]
+    pairs: list[tuple[Any, Any]] = [
+        (ag.batch_norm_reduce_backward(g, x, *statistics), ag.prelu_backward(g, x, statistics[0]))
+        for g, x in ((broadcast, other), (copy, other), (other, broadcast), (other, copy))
+    ]
+    for index in (0, 2):
+        for got, want in zip(pairs[index], pairs[index + 1], strict=True):
+            for ours, theirs in zip(got, want, strict=True):
+                assert_same_bits(ours, theirs)
+    for dim in range(3):
+        assert_same_bits(
+            ag.softmax_backward(broadcast, broadcast, dim), ag.softmax_backward(copy, copy, dim)
+        )
+
+
+@pytest.mark.parametrize("dtype", [FLOAT32, BFLOAT16], ids=str)
+def test_narrow_results_are_roundings_of_wide_ones(dtype: np.dtype) -> None:
+    rng = np.random.default_rng(2)
+    g, x = (random_values((16, 6, 50), dtype, "normal", rng) for _ in "gx")
+    m, s = (random_values((6,), dtype, "normal", rng) for _ in "ms")
+    wide = ag.batch_norm_reduce_backward(g, x, m, s)
+    for narrow in DTYPES:
+        outputs = {name: np.empty(6, narrow) for name in wide._fields}
+        for got, want in zip(ag.batch_norm_reduce_backward(g, x, m, s, **outputs), wide, strict=True):
+            assert_same_bits(got, want.astype(narrow))
+
+
+def test_repeated_calls() -> None:
+    assert_same(in_this_process(), with_one_thread())
+    assert_same(in_this_process(), in_this_process())

@@ -1,0 +1,204 @@
+"""Arrays of other libraries, through NumPy's array interface or DLPack."""
+
+from __future__ import annotations
+
+import gc
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import ascend_grad as ag
+import numpy as np
+import pytest
+from arrays import BFLOAT16, FLOAT16, FLOAT32, random_values
+from dlpack import BFLOAT, CUDA, INT, ArrayInterfaceOnly, DLPackOnly, OldDLPack
+from tolerance import assert_same_bits
+
+WRAPPERS = [ArrayInterfaceOnly, DLPackOnly, OldDLPack]
+Wrapper = Callable[[np.ndarray], Any]
+
+
+def operands(dtype: np.dtype = FLOAT32) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(0)
+    return (
+        random_values((6, 5, 4), dtype, "normal", rng),
+        random_values((6, 5, 4), dtype, "normal", rng),
+    )
+
+
+@pytest.mark.parametrize("wrap", WRAPPERS)
+@pytest.mark.parametrize("dtype", [FLOAT32, FLOAT16], ids=str)
+def test_inputs(wrap: Wrapper, dtype: np.dtype) -> None:
+    g, y = operands(dtype)
+    statistics = [wrap(g[0, :, 0].copy()) for _ in range(3)]
+    got = ag.softmax_backward(wrap(g), wrap(y), 1)
+    assert type(got) is np.ndarray
+    assert_same_bits(got, ag.softmax_backward(g, y, 1))
+    bare = [g[0, :, 0]] * 3
+    for ours, theirs in [
+        (
+            ag.batch_norm_reduce_backward(wrap(g), wrap(y), *statistics),
+            ag.batch_norm_reduce_backward(g, y, *bare),
+        ),
+        (ag.prelu_backward(wrap(g), wrap(y), statistics[0]), ag.prelu_backward(g, y, bare[0])),
+        (
+            [ag.avg_pool2d_backward(wrap(g[:, :2, :2].copy()), wrap(g), 2, (3, 2))],
+            [ag.avg_pool2d_backward(g[:, :2, :2], g, 2, (3, 2))],
+        ),
+    ]:
+        for left, right in zip(ours, theirs, strict=True):
+            assert_same_bits(left, right)
+
+
+@pytest.mark.parametrize("wrap", WRAPPERS)
+@pytest.mark.parametrize(
+    "view",
+    [
+        lambda a: a.transpose(2, 0, 1),
+        lambda a: a[::2, 1:],
+        lambda a: a[::-1, :, ::-3],
+    ],
+    ids=["transposed", "sliced", "negative"],
+)
+def test_strided_inputs_and_outputs(
+    wrap: Wrapper, view: Callable[[np.ndarray], np.ndarray]
+) -> None:
+    g, y = map(view, operands())
+    memory = np.zeros((6, 5, 4), FLOAT32)
+    out = wrap(view(memory))
+    assert ag.softmax_backward(wrap(g), wrap(y), 0, out=out) is out
+    assert_same_bits(view(memory), ag.softmax_backward(g.copy(), y.copy(), 0))
+
+
+@pytest.mark.parametrize("wrap", WRAPPERS)
+def test_results_given_by_keyword_are_returned(wrap: Wrapper) -> None:
+    g, x = operands()
+    weight = g[0, :, 0].copy()
+    outputs = {"grad_input": wrap(np.empty_like(g)), "grad_weight": wrap(np.empty_like(weight))}
+    got = ag.prelu_backward(g, x, weight, **outputs)
+    for name, want in ag.prelu_backward(g, x, weight)._asdict().items():
+        assert getattr(got, name) is outputs[name]
+        assert_same_bits(outputs[name].array, want)
+
+
+@pytest.mark.parametrize("wrap", WRAPPERS)
+def test_exactly_in_place_across_protocols(wrap: Wrapper) -> None:
+    g, y = operands()
+    want = ag.softmax_backward(g, y, 1)
+    ag.softmax_backward(g, y, 1, out=wrap(g))
+    assert_same_bits(g, want)
+
+
+def test_bfloat16_over_dlpack() -> None:
+    g, y = operands(BFLOAT16)
+    got = ag.softmax_backward(OldDLPack(g, code=BFLOAT), OldDLPack(y, code=BFLOAT), 2)
+    assert_same_bits(got, ag.softmax_backward(g, y, 2))
+
+
+def test_compact_tensor_and_byte_offset() -> None:
+    g, y = operands()
+    got = ag.softmax_backward(OldDLPack(g, compact=True), OldDLPack(y, byte_offset=64), 2)
+    assert_same_bits(got, ag.softmax_backward(g, y, 2))
+
+
+def test_capsules_are_given_back() -> None:
+    g, y = operands()
+    wrapped = OldDLPack(g)
+    for _ in range(3):
+        ag.softmax_backward(wrapped, y, 1)
+    with pytest.raises(ag.ParamInvalidError):
+        ag.softmax_backward(wrapped, y, 7)
+    executor = ag.prepare.softmax_backward(wrapped, y, 1)
+    executor()
+    del executor
+    gc.collect()
+    assert wrapped.exported == wrapped.released == 5
+
+
+@pytest.mark.parametrize("wrap", [lambda array: array, *WRAPPERS[:2]])
+def test_no_reference_is_leaked(wrap: Wrapper) -> None:
+    g, y = operands()
+    out = np.empty_like(g)
+    before = [sys.getrefcount(array) for array in (g, y, out)]
+    for dim in (0, 1, 2, 9):
+        try:
+            ag.softmax_backward(wrap(g), wrap(y), dim, out=wrap(out))
+        except ag.ParamInvalidError:
+            assert dim == 9
+    gc.collect()
+    assert [sys.getrefcount(array) for array in (g, y, out)] == before
+
+
+@pytest.mark.parametrize(
+    "options, word",
+    [
+        ({"device": CUDA}, "device|CPU|cpu"),
+        ({"lanes": 4}, "lane"),
+        ({"code": INT}, "int32"),
+    ],
+)
+def test_tensors_that_cannot_be_used(options: dict[str, int], word: str) -> None:
+    g, y = operands()
+    with pytest.raises((TypeError, ValueError, BufferError, RuntimeError), match=word) as caught:
+        ag.softmax_backward(OldDLPack(g, **options), y, 1)
+    assert "grad_output" in str(caught.value)
+
+
+def test_read_only_array_interface() -> None:
+    g, y = operands()
+    out = np.zeros_like(g)
+    out.flags.writeable = False
+    ag.softmax_backward(ArrayInterfaceOnly(out), y, 1)
+    with pytest.raises((ValueError, TypeError), match=r"out.*(read-?only|writ)"):
+        ag.softmax_backward(g, y, 1, out=ArrayInterfaceOnly(out))
+    assert not out.any()
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        {},
+        {"version": 3},
+        {"typestr": "<f4", "shape": "ab", "data": (0, False), "version": 3},
+        None,
+    ],
+    ids=repr,
+)
+def test_broken_array_interfaces(broken: Any) -> None:
+    class Broken:
+        __array_interface__ = broken
+
+    with pytest.raises((TypeError, ValueError)) as caught:
+        ag.softmax_backward(Broken(), Broken(), 0)
+    assert not isinstance(caught.value, ag.AclnnError)
+
+
+def test_errors_of_an_exporter_reach_the_caller() -> None:
+    class Failing:
+        def __dlpack__(self, **options: Any) -> Any:
+            raise MemoryError("the exporter's own")
+
+        def __dlpack_device__(self) -> tuple[int, int]:
+            return 1, 0
+
+    with pytest.raises(MemoryError, match="the exporter's own"):
+        ag.softmax_backward(Failing(), Failing(), 0)
+
+
+def test_subclasses_and_memory_maps(tmp_path: Path) -> None:
+    g, y = operands()
+    np.save(tmp_path / "g.npy", g)
+    mapped = np.load(tmp_path / "g.npy", mmap_mode="r")
+
+    class Subclass(np.ndarray):
+        pass
+
+    want = ag.softmax_backward(g, y, 1)
+    got = ag.softmax_backward(mapped, y.view(Subclass), 1)
+    assert type(got) is np.ndarray
+    assert_same_bits(got, want)
+    out = np.lib.format.open_memmap(tmp_path / "out.npy", "w+", FLOAT32, g.shape)
+    assert ag.softmax_backward(g, y, 1, out=out) is out
+    out.flush()
+    assert_same_bits(np.load(tmp_path / "out.npy"), want)

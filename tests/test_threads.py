@@ -1,0 +1,147 @@
+"""Many Python threads at once; the GIL is released while an operator computes."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import ascend_grad as ag
+import numpy as np
+import pytest
+import strategies
+from arrays import FLOAT32
+from cases import Case, from_seed
+from tolerance import assert_same_bits
+
+OPERATORS = (
+    "batch_norm_reduce_backward",
+    "avg_pool2d_backward",
+    "prelu_backward",
+    "softmax_backward",
+)
+MIXED = [(operator, seed) for seed in range(40) for operator in OPERATORS]
+
+
+def run(operator: str, seed: int) -> list[np.ndarray]:
+    case: Case = from_seed(getattr(strategies, operator), seed)
+    results = getattr(ag, operator)(**case.arguments)
+    results = results if isinstance(results, tuple) else (results,)
+    return [result.copy() for result in results if result is not None]
+
+
+@pytest.mark.parametrize("threads_inside", [1, 2, 3])
+def test_concurrent_calls_give_what_single_ones_do(threads_inside: int) -> None:
+    want = [run(*item) for item in MIXED]
+    with ag.num_threads(threads_inside), ThreadPoolExecutor(8) as pool:
+        for got, expected in zip(pool.map(lambda item: run(*item), MIXED * 4), want * 4, strict=True):
+            for ours, theirs in zip(got, expected, strict=True):
+                assert_same_bits(ours, theirs)
+
+
+def test_concurrent_large_calls() -> None:
+    rng = np.random.default_rng(0)
+    g, y = (rng.standard_normal((300, 4097)).astype(FLOAT32) for _ in "gy")
+    want = ag.softmax_backward(g, y, 1)
+    with ThreadPoolExecutor(6) as pool:
+        for got in pool.map(lambda _: ag.softmax_backward(g, y, 1), range(24)):
+            assert_same_bits(got, want)
+
+
+def test_the_gil_is_released() -> None:
+    """While one thread computes, another one runs Python code."""
+    if hasattr(sys, "_is_gil_enabled") and not sys._is_gil_enabled():
+        pytest.skip("this Python has no GIL")
+    g = np.ones((16, 1_000_003), FLOAT32)
+    out = np.empty_like(g)
+    computing, done = threading.Event(), threading.Event()
+
+    def compute() -> None:
+        computing.set()
+        ag.softmax_backward(g, g, 1, out=out)
+        done.set()
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    progress = 0
+    worker = threading.Thread(target=compute)
+    try:
+        with ag.num_threads(1):
+            worker.start()
+            computing.wait()
+            while not done.is_set():
+                progress += 1
+    finally:
+        worker.join()
+        sys.setswitchinterval(interval)
+    assert progress > 5000  # a thread that never lets go allows some hundred before it begins
+
+
+def test_one_executor_in_many_threads() -> None:
+    """Executors of different threads share nothing."""
+
+    def repeat(seed: int) -> tuple[np.ndarray, np.ndarray]:
+        rng = np.random.default_rng(seed)
+        g, y = (rng.standard_normal((17, 65)).astype(FLOAT32) for _ in "gy")
+        executor = ag.prepare.softmax_backward(g, y, 1)
+        for _ in range(200):
+            got = executor()
+        return got, ag.softmax_backward(g, y, 1)
+
+    with ThreadPoolExecutor(8) as pool:
+        for got, want in pool.map(repeat, range(32)):
+            assert_same_bits(got, want)
+
+
+def test_errors_in_many_threads_do_not_mix() -> None:
+    def refused(dim: int) -> str:
+        with pytest.raises(ag.ParamInvalidError) as caught:
+            ag.softmax_backward(np.ones((2, 3), FLOAT32), np.ones((2, 3), FLOAT32), dim)
+        return str(caught.value)
+
+    with ThreadPoolExecutor(8) as pool:
+        for dim, message in zip(range(100, 300), pool.map(refused, range(100, 300)), strict=True):
+            assert str(dim) in message
+
+
+def test_the_number_of_threads() -> None:
+    before = ag.get_num_threads()
+    assert before >= 1
+    with ag.num_threads(3):
+        assert ag.get_num_threads() == 3
+        with ag.num_threads(1):
+            assert ag.get_num_threads() == 1
+        assert ag.get_num_threads() == 3
+    assert ag.get_num_threads() == before
+    with pytest.raises(RuntimeError, match="inside"), ag.num_threads(5):
+        raise RuntimeError("inside")
+    assert ag.get_num_threads() == before
+    try:
+        ag.set_num_threads(2)
+        assert ag.get_num_threads() == 2
+    finally:
+        ag.set_num_threads(before)
+
+
+@pytest.mark.parametrize("value", [0, -1, 2**40])
+def test_bad_numbers_of_threads(value: int) -> None:
+    before = ag.get_num_threads()
+    with pytest.raises((ValueError, OverflowError), match=str(value)):
+        ag.set_num_threads(value)
+    assert ag.get_num_threads() == before
+
+
+@pytest.mark.parametrize("value", ["2", 1.5, None])
+def test_numbers_of_threads_that_are_no_integers(value: object) -> None:
+    with pytest.raises(TypeError):
+        ag.set_num_threads(value)
+
+
+def test_threadpoolctl_controls_the_number_of_threads() -> None:
+    threadpoolctl = pytest.importorskip("threadpoolctl")
+    if not ag.build_info()["openmp"]:
+        pytest.skip("built without OpenMP")
+    before = ag.get_num_threads()
+    with threadpoolctl.threadpool_limits(1, user_api="openmp"):
+        assert ag.get_num_threads() == 1
+    assert ag.get_num_threads() == before
