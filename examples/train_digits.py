@@ -208,12 +208,12 @@ def positive(text: str) -> int:
 def parse_options(arguments: list[str] | None = None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--dtype", choices=DTYPES, default="float32", help="of the activations")
-    parser.add_argument("--device", help="cpu, emulator or npu (default: the package's default)")
+    parser.add_argument("--device", choices=("cpu", "emulator", "npu"), help="of the operators")
     parser.add_argument("--threads", type=positive, help="of ascend_grad (default: all cores)")
     parser.add_argument("--seed", type=int, default=0, help="of split, weights and order")
-    parser.add_argument("--epochs", type=positive, default=30)
+    parser.add_argument("--epochs", type=positive, default=20)
     parser.add_argument("--steps", type=positive, help="batches in all, instead of --epochs")
-    parser.add_argument("--batch-size", type=positive, default=64)
+    parser.add_argument("--batch-size", type=positive, default=16)
     parser.add_argument("--output", type=Path, default=Path("train_digits.png"), help="the plot")
     return parser.parse_args(arguments)
 

@@ -64,12 +64,9 @@ def _loaded(path: str) -> Iterator[Mapping[str, np.ndarray]]:
     with open(path, "rb") as file:
         if not file.read(6).startswith((np.lib.format.MAGIC_PREFIX, b"PK")):
             raise CommandError(f"{path} is no .npy or .npz file")
-    content = np.load(path, allow_pickle=False)
-    if isinstance(content, np.ndarray):
-        yield {"": content}
-    else:
-        with content:
-            yield content
+        file.seek(0)
+        content = np.load(file, allow_pickle=False)
+        yield {"": content} if isinstance(content, np.ndarray) else content
 
 
 def _listed(arrays: Mapping[str, np.ndarray]) -> str:
