@@ -16,17 +16,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import ascend_grad as ag
-import matplotlib
 import ml_dtypes
 import numpy as np
 from digits_network import Network, Numerics
+from matplotlib.figure import Figure
 from sklearn.datasets import load_digits
 from sklearn.model_selection import train_test_split
 from threadpoolctl import threadpool_limits
 from tqdm import tqdm
-
-matplotlib.use("Agg")
-import matplotlib.pyplot as plt
 
 DTYPES = {
     "float32": np.dtype(np.float32),
@@ -93,8 +90,11 @@ class Momentum:
 
 @dataclass
 class History:
+    """A loss per step; the rest once per epoch, at step `epoch_ends[i]`."""
+
     losses: list[float] = field(default_factory=list)
     epoch_ends: list[int] = field(default_factory=list)
+    epoch_losses: list[float] = field(default_factory=list)
     train_accuracy: list[float] = field(default_factory=list)
     test_accuracy: list[float] = field(default_factory=list)
     skipped_steps: int = 0
@@ -125,10 +125,11 @@ def train(network: Network, data: Digits, rng: np.random.Generator, options) -> 
         scale.update(finite)
         if (step + 1) % batches == 0 or step + 1 == steps:
             history.epoch_ends.append(step + 1)
+            history.epoch_losses.append(float(np.mean(history.losses[step - step % batches :])))
             history.train_accuracy.append(accuracy(network, data.train_images, data.train_labels))
             history.test_accuracy.append(accuracy(network, data.test_images, data.test_labels))
             progress.set_postfix(
-                loss=f"{history.losses[-1]:.4f}", test=f"{history.test_accuracy[-1]:.2%}"
+                loss=f"{history.epoch_losses[-1]:.4f}", test=f"{history.test_accuracy[-1]:.2%}"
             )
     return history
 
@@ -181,18 +182,22 @@ def check_gradients(numerics: Numerics, options) -> bool:
 
 
 def plot(history: History, title: str, path: Path) -> None:
-    figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
+    figure = Figure(figsize=(10, 4), layout="constrained")
+    left, right = figure.subplots(1, 2)
     figure.suptitle(title)
-    left.plot(np.arange(1, len(history.losses) + 1), history.losses, linewidth=0.8)
-    left.set(xlabel="step", ylabel="training loss (mean cross-entropy)", yscale="log")
+    steps = np.arange(1, len(history.losses) + 1)
+    left.plot(steps, history.losses, linewidth=0.5, alpha=0.4, label="batch")
+    left.plot(
+        history.epoch_ends, history.epoch_losses, color="C0", marker=".", label="epoch's mean"
+    )
+    left.set(xlabel="step", ylabel="training loss (cross-entropy)", yscale="log")
     for name, values in (("train", history.train_accuracy), ("test", history.test_accuracy)):
         right.plot(history.epoch_ends, 100 * np.array(values), marker=".", label=name)
     right.set(xlabel="step", ylabel="accuracy (%)")
-    right.legend()
     for axes in (left, right):
         axes.grid(alpha=0.3)
+        axes.legend()
     figure.savefig(path, dpi=120)
-    plt.close(figure)
 
 
 def digest(network: Network) -> str:
@@ -238,7 +243,7 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"steps skipped  {history.skipped_steps}, whose gradients overflowed")
     final = history.test_accuracy[-1]
     plot(history, f"{options.dtype}: test accuracy {final:.2%}", options.output)
-    print(f"final loss     {history.losses[-1]:.6f}")
+    print(f"training loss  {history.epoch_losses[-1]:.6f} (mean of the last epoch)")
     print(f"test accuracy  {final:.2%} of {len(data.test_labels)} images")
     print(f"weights        sha256 {digest(network)[:16]}")
     print(f"plot           {options.output}")

@@ -274,8 +274,7 @@ def test_the_operators_own_errors_are_passed_on(run: Run) -> None:
         ([*SOFTMAX, "--tempo", "3"], ["--tempo"]),
         (["run", "avg_pool2d_backward", "--kernel-size", "2,x", "--save", "r"], ["2,x"]),
         (
-            ["run", "avg_pool2d_backward", "--kernel-size", "2", "--save", "r"]
-            + ["--cube-math-type", "FAST"],
+            ["run", "avg_pool2d_backward", "--cube-math-type", "FAST"],
             ["FAST", "KEEP_DTYPE"],
         ),
         (["config"], ["--cflags"]),
@@ -369,6 +368,6 @@ def test_config_names_what_exists_or_says_what_the_build_lacks(run: Run, flag: s
 def test_the_commands_as_a_shell_runs_them(command: list[str]) -> None:
     version = subprocess.run([*command, "--version"], capture_output=True, text=True, check=True)
     assert version.stdout == f"ascend-grad {ag.__version__}\n"
-    refused = subprocess.run([*command, "run", "fly"], capture_output=True, text=True)
+    refused = subprocess.run([*command, "run", "fly"], capture_output=True, text=True, check=False)
     assert refused.returncode == 2 and refused.stdout == ""
     assert_refused(Outcome(2, "", refused.stderr), 2, "fly")

@@ -42,7 +42,7 @@ def read_arrays(path: str, parameters: list[str]) -> dict[str, np.ndarray]:
 def write_arrays(path: Path, arrays: Mapping[str, np.ndarray], overwrite: bool) -> None:
     try:
         with open(path, "wb" if overwrite else "xb") as file:
-            np.savez(file, **arrays)
+            np.savez(file, **arrays)  # type: ignore[arg-type]
     except OSError as error:
         raise CommandError(f"cannot write {path}: {error.strerror or error}") from error
 

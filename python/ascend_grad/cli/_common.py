@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import argparse
-from typing import NoReturn
+from typing import Any, NoReturn
 
 
 class CommandError(Exception):
@@ -12,7 +12,7 @@ class Parser(argparse.ArgumentParser):
     """Reports wrong arguments in one line, and takes no abbreviated options: they would change
     their meaning when an operator gains a parameter."""
 
-    def __init__(self, **settings) -> None:
+    def __init__(self, **settings: Any) -> None:
         super().__init__(
             formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False, **settings
         )

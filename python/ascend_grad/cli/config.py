@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import ascend_grad
-
 from ascend_grad.cli._common import CommandError
 
 _EXAMPLE = "g++ -std=c++17 prog.cpp $(ascend-grad config --cflags --libs) -o prog"
@@ -57,8 +56,12 @@ def _cmake_dir() -> str:
     return _existing(folder, "CMake package")
 
 
+def _cflags() -> str:
+    return f"-I{_include_dir()}"
+
+
 _ANSWERS = {
-    "cflags": (lambda: f"-I{_include_dir()}", "options for the compiler"),
+    "cflags": (_cflags, "options for the compiler"),
     "libs": (_libs, "options for the linker"),
     "include-dir": (_include_dir, "folder of the headers acl/, aclnn/ and aclnnop/"),
     "cmake-dir": (_cmake_dir, "folder for CMake's ascend_grad_DIR"),

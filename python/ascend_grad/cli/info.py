@@ -8,8 +8,9 @@ import platform
 from pathlib import Path
 from typing import Any
 
-import ascend_grad
 import numpy
+
+import ascend_grad
 
 
 def register(commands: Any) -> None:

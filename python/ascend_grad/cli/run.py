@@ -208,7 +208,7 @@ def _read_inputs(options: argparse.Namespace) -> dict[str, np.ndarray]:
 def _compute(options: argparse.Namespace, arguments: dict[str, Any]) -> dict[str, np.ndarray]:
     names = options.signature.results
     results = _named(names, options.operator(**arguments))
-    wanted = {}
+    wanted: dict[str, np.dtype] = {}
     for name, dtype in options.result_dtype:
         if name and name not in results:
             known = ", ".join(results)
