@@ -1,0 +1,257 @@
+// Compare, CompareScalar, Select and the compare-mask register.
+#include <algorithm>
+#include <cstring>
+
+#include "vector_engine.h"
+
+namespace ascendc_emulator {
+namespace {
+
+using AscendC::CMPMODE;
+using AscendC::SELMODE;
+
+double as_double(DType dtype, const uint8_t* p) {
+    if (dtype == DType::f32) {
+        float v;
+        std::memcpy(&v, p, 4);
+        return v;
+    }
+    if (dtype == DType::f16) {
+        uint16_t bits;
+        std::memcpy(&bits, p, 2);
+        return half_bits_to_float(bits);
+    }
+    int32_t v;
+    std::memcpy(&v, p, 4);
+    return v;
+}
+
+bool compare_values(double a, double b, CMPMODE mode) {
+    switch (mode) {
+        case CMPMODE::LT:
+            return a < b;
+        case CMPMODE::GT:
+            return a > b;
+        case CMPMODE::EQ:
+            return a == b;
+        case CMPMODE::LE:
+            return a <= b;
+        case CMPMODE::GE:
+            return a >= b;
+        default:
+            return a != b;
+    }
+}
+
+// Result bits: one per lane of every repeat, packed, whatever the mask says.
+struct BitRange {
+    uint64_t begin, end;
+};
+
+// The 256-byte rule: whole repeats only; a remainder is not computed.
+bool check_whole_repeats(Core& core, const Instr& instr, const rt::VectorCall& call, Walk& walk) {
+    const uint32_t element = call.src0.tensor.element_size;
+    const uint64_t bytes = walk.elements * element;
+    if (!call.counted || bytes % 256 == 0) return true;
+    const uint64_t covered = bytes / 256 * 256 / element;
+    if (core.launch.options.check_operands) {
+        Report r =
+            core.make("uncovered-length", instr,
+                      "count " + std::to_string(walk.elements) + " is " + std::to_string(bytes) +
+                          " bytes, not a multiple of 256: elements from " +
+                          std::to_string(covered) + " on are not compared");
+        r.index = static_cast<int64_t>(covered);
+        r.tensor = core.describe(call.src0.tensor);
+        core.report(std::move(r));
+    }
+    if (covered == 0) return false;
+    walk.elements = covered;
+    walk.repeats = covered / walk.lanes;
+    walk.last_mask = walk.mask;
+    return true;
+}
+
+void reserve_top(Core& core, const Instr& instr) {
+    if (!core.launch.options.check_memory) return;
+    for (const UbBuffer& b : core.buffers) {
+        if (b.dead || b.bytes == 0 || b.begin + b.bytes <= core.soc.reserved_ub) continue;
+        Report r =
+            core.make("reserved-ub", instr,
+                      "this form uses the top 8 KiB of UB from " + hex(core.soc.reserved_ub) +
+                          " on as scratch, which a buffer occupies");
+        r.tensor = std::string("buffer from ") + (b.loc.file ? b.loc.file : "?") + ":" +
+                   std::to_string(b.loc.line);
+        r.begin = core.soc.reserved_ub - std::min(b.begin, core.soc.reserved_ub);
+        r.end = b.bytes;
+        core.report(std::move(r));
+        break;
+    }
+    std::fill(core.ub.begin() + core.soc.reserved_ub, core.ub.end(), uint8_t(0xc1));
+    core.ub_init.set(core.soc.reserved_ub, core.ub.size(), false);
+}
+
+uint32_t bit_at(const Core& core, uint64_t base, uint64_t index) {
+    return core.ub[base + index / 8] >> (index % 8) & 1u;
+}
+
+}  // namespace
+
+// Brcb on 310P borrows the same place.
+void use_reserved_ub(Core& core, const Instr& instr) {
+    reserve_top(core, instr);
+}
+
+}  // namespace ascendc_emulator
+
+namespace ascendc_emulator::rt {
+
+void compare(const VectorCall& call, CMPMODE mode, bool scalar, bool to_register, Loc loc) {
+    Core& core = current_core(call.name);
+    const Instr instr = core.begin(call.name, kV, loc);
+    const UbTensor &dst = call.dst.tensor, &a = call.src0.tensor, &b = call.src1.tensor;
+    const DType dtype = a.dtype;
+    if (dtype == DType::i32 && mode != CMPMODE::EQ) {
+        Report r = core.make("unsupported", instr, "int32_t compares with CMPMODE::EQ only");
+        r.index = static_cast<int64_t>(mode);
+        core.report(std::move(r));
+        return;
+    }
+    Walk walk;
+    VectorCall planned = call;
+    if (!call.counted) planned.mask = {Mask::kCount, 256u / a.element_size, 0};  // mask is ignored
+    if (!plan(core, instr, planned, a.element_size, walk)) return;
+    if (!check_whole_repeats(core, instr, call, walk)) return;
+    const Layout s0 = layout_of(call.src0, walk), s1 = layout_of(call.src1, walk);
+    const auto r0 = ranges_of(walk, s0);
+    const auto r1 = scalar ? std::vector<Range>() : ranges_of(walk, s1);
+    const std::vector<Range> to{{dst.address, dst.address + walk.repeats * walk.lanes / 8}};
+    if (!check_operand(core, instr, a, "src0", r0, 32)) return;
+    if (!scalar && !check_operand(core, instr, b, "src1", r1, 32)) return;
+    if (!to_register && !check_operand(core, instr, dst, "dst", to, 32)) return;
+    use_operand(core, instr, a, "src0", r0, false);
+    if (!scalar) use_operand(core, instr, b, "src1", r1, false);
+    if (!to_register) use_operand(core, instr, dst, "dst", to, true);
+    alignas(64) uint8_t x[512] = {}, y[512] = {};
+    const double constant =
+        scalar ? as_double(dtype, reinterpret_cast<const uint8_t*>(&call.scalar)) : 0;
+    for (uint64_t r = 0; r < walk.repeats; ++r) {
+        load_lanes(core, walk, s0, r, x);
+        if (!scalar) load_lanes(core, walk, s1, r, y);
+        for (uint32_t lane = 0; lane < walk.lanes; ++lane) {
+            const size_t at = size_t(lane) * a.element_size;
+            const double right = scalar ? constant : as_double(dtype, y + at);
+            const bool bit = compare_values(as_double(dtype, x + at), right, mode);
+            uint8_t* out = to_register ? reinterpret_cast<uint8_t*>(core.compare_mask)
+                                       : core.ub.data() + dst.address + r * walk.lanes / 8;
+            out[lane / 8] = static_cast<uint8_t>((out[lane / 8] & ~(1u << lane % 8)) |
+                                                 (unsigned(bit) << lane % 8));
+        }
+    }
+    if (!to_register) core.ub_init.set(to[0].begin, to[0].end, true);
+    core.charge(instr, vector_cycles(core, 1, walk.repeats), walk.repeats);
+}
+
+void move_compare_mask(const UbTensor& t, bool to_register, Loc loc) {
+    Core& core = current_core("SetCmpMask");
+    const Instr instr = core.begin(to_register ? "SetCmpMask" : "GetCmpMask", kV, loc);
+    const std::vector<Range> range{{t.address, t.address + 16}};
+    if (!check_operand(core, instr, t, "the mask tensor", range, 16)) return;
+    use_operand(core, instr, t, "the mask tensor", range, !to_register);
+    uint8_t* place = core.ub.data() + t.address;
+    if (to_register) {
+        std::memcpy(core.compare_mask, place, 16);
+    } else {
+        std::memcpy(place, core.compare_mask, 16);
+        core.ub_init.set(range[0].begin, range[0].end, true);
+    }
+    core.charge(instr, vector_cycles(core, 1, 1), 1);
+}
+
+namespace {
+
+// Common part of the Select forms; `bit(repeat, lane)` chooses src0.
+template <typename Bit>
+void run_select(Core& core, const Instr& instr, const VectorCall& call, const Walk& walk,
+                bool scalar, Bit bit) {
+    const UbTensor &dst_t = call.dst.tensor, &a = call.src0.tensor, &b = call.src1.tensor;
+    const Layout dst = layout_of(call.dst, walk), s0 = layout_of(call.src0, walk),
+                 s1 = layout_of(call.src1, walk);
+    const auto to = ranges_of(walk, dst), r0 = ranges_of(walk, s0);
+    const auto r1 = scalar ? std::vector<Range>() : ranges_of(walk, s1);
+    if (!check_operand(core, instr, dst_t, "dst", to, 32)) return;
+    if (!check_operand(core, instr, a, "src0", r0, 32)) return;
+    if (!scalar && !check_operand(core, instr, b, "src1", r1, 32)) return;
+    check_overlap(core, instr, walk, dst, dst_t, s0, "src0", false);
+    if (!scalar) check_overlap(core, instr, walk, dst, dst_t, s1, "src1", false);
+    bool all = use_operand(core, instr, a, "src0", r0, false);
+    if (!scalar) all &= use_operand(core, instr, b, "src1", r1, false);
+    use_operand(core, instr, dst_t, "dst", to, true);
+    const uint32_t size = dst_t.element_size;
+    alignas(64) uint8_t x[512] = {}, y[512] = {}, out[512] = {};
+    for (uint64_t r = 0; r < walk.repeats; ++r) {
+        load_lanes(core, walk, s0, r, x);
+        if (!scalar) load_lanes(core, walk, s1, r, y);
+        for (uint32_t lane = 0; lane < walk.lanes; ++lane) {
+            const uint8_t* other =
+                scalar ? reinterpret_cast<const uint8_t*>(&call.scalar) : y + lane * size;
+            std::memcpy(out + lane * size, bit(r, lane) ? x + lane * size : other, size);
+            if (all || !walk.mask_of(r).test(lane)) continue;
+            const Layout& chosen = bit(r, lane) ? s0 : s1;
+            const bool constant = scalar && !bit(r, lane);
+            const uint64_t from = chosen.address(r, lane), d = dst.address(r, lane);
+            core.ub_init.set(d, d + size, constant || core.ub_init.all(from, from + size));
+        }
+        store_lanes(core, walk, dst, r, out);
+    }
+    if (all)
+        for (const Range& r : to) core.ub_init.set(r.begin, r.end, true);
+    core.charge(instr, vector_cycles(core, 1, walk.repeats), walk.repeats);
+}
+
+}  // namespace
+
+void select(const VectorCall& call, const UbTensor& sel, SELMODE mode, bool scalar, Loc loc) {
+    Core& core = current_core("Select");
+    const Instr instr = core.begin("Select", kV, loc);
+    const bool consecutive = mode != SELMODE::VSEL_CMPMASK_SPR;
+    if (core.soc.arch == 100 && consecutive) {
+        Report r = core.make("unsupported", instr, "only VSEL_CMPMASK_SPR exists on ascend910");
+        r.index = static_cast<int64_t>(mode);
+        core.report(std::move(r));
+        return;
+    }
+    if (scalar != (mode == SELMODE::VSEL_TENSOR_SCALAR_MODE)) {
+        Report r = core.make("illegal-argument", instr,
+                             scalar ? "a scalar src1 needs VSEL_TENSOR_SCALAR_MODE"
+                                    : "VSEL_TENSOR_SCALAR_MODE needs a scalar src1");
+        r.index = static_cast<int64_t>(mode);
+        core.report(std::move(r));
+        return;
+    }
+    Walk walk;
+    if (!plan(core, instr, call, call.dst.tensor.element_size, walk)) return;
+    const uint64_t bits = consecutive ? walk.contiguous ? walk.elements : walk.repeats * walk.lanes
+                                      : std::min<uint64_t>(walk.lanes, walk.elements);
+    const std::vector<Range> mask_range{{sel.address, sel.address + (bits + 7) / 8}};
+    if (!check_operand(core, instr, sel, "selMask", mask_range, 32)) return;
+    use_operand(core, instr, sel, "selMask", mask_range, false);
+    if (consecutive) use_reserved_ub(core, instr);
+    if (!consecutive && walk.repeats > 1)
+        core.note("select-mask-reused", instr,
+                  "VSEL_CMPMASK_SPR applies the first repeat's bits to every repeat");
+    run_select(core, instr, call, walk, scalar, [&](uint64_t r, uint32_t lane) {
+        return bit_at(core, sel.address, (consecutive ? r * walk.lanes : 0) + lane) != 0;
+    });
+}
+
+void select_by_register(const VectorCall& call, Loc loc) {
+    Core& core = current_core("Select");
+    const Instr instr = core.begin("Select", kV, loc);
+    Walk walk;
+    if (!plan(core, instr, call, call.dst.tensor.element_size, walk)) return;
+    run_select(core, instr, call, walk, false, [&](uint64_t, uint32_t lane) {
+        return (core.compare_mask[lane / 64] >> (lane % 64) & 1u) != 0;
+    });
+}
+
+}  // namespace ascendc_emulator::rt

@@ -1,0 +1,363 @@
+// Data movement: DataCopy, DataCopyPad, slices, InitOutput, scalar GM access.
+#include <algorithm>
+#include <cstring>
+
+#include "atomics.h"
+#include "vector_engine.h"
+
+namespace ascendc_emulator {
+namespace {
+
+constexpr uint64_t kPendingLimit = 64ull << 20;  // bytes of deferred atomics per core
+
+bool check_shape(Core& core, const Instr& instr, const rt::CopyCall& call, uint32_t element) {
+    const auto fail = [&](const char* rule, int64_t index, const std::string& message) {
+        Report r = core.make(rule, instr, message);
+        r.index = index;
+        core.report(std::move(r));
+        return false;
+    };
+    if (call.counted && core.launch.options.check_operands && call.requested_bytes % 32 != 0)
+        fail("uncovered-length", static_cast<int64_t>(call.block_bytes / element),
+             "copies " + std::to_string(call.requested_bytes) +
+                 " bytes rounded down to a multiple of 32: the last " +
+                 std::to_string(call.requested_bytes - call.block_bytes) + " bytes are not copied");
+    if (call.block_count > 4095)
+        return fail("illegal-count", call.block_count,
+                    "blockCount " + std::to_string(call.block_count) + " is outside 0..4095");
+    if (call.pad && call.block_bytes > 2097151)
+        return fail(
+            "illegal-count", static_cast<int64_t>(call.block_bytes),
+            "blockLen " + std::to_string(call.block_bytes) + " is outside 0..2097151 bytes");
+    if (call.pad && call.block_bytes % element != 0)
+        return fail("illegal-count", static_cast<int64_t>(call.block_bytes),
+                    "blockLen " + std::to_string(call.block_bytes) +
+                        " is not a multiple of the element size " + std::to_string(element));
+    if (call.left * element > 32 || call.right * element > 32)
+        return fail("illegal-argument", std::max(call.left, call.right),
+                    "leftPadding and rightPadding are at most 32 bytes each");
+    if (call.block_count == 0 || call.block_bytes == 0) {
+        if (!core.soc.zero_is_noop)
+            core.note("zero-count", instr,
+                      "a copy of length 0 is documented as no operation on Atlas A2/A3 only");
+        return false;
+    }
+    return true;
+}
+
+// GM side: byte-exact accesses page by page; `move` copies while the page is locked.
+template <typename Move>
+void gm_access(Core& core, const Instr& instr, GmBuffer& buffer, uint64_t begin, uint64_t bytes,
+               bool writes, Move move) {
+    buffer.locked_pages(begin, begin + bytes, [&](uint64_t b, uint64_t e) {
+        core.access_gm(instr, buffer, b, e, writes);
+        move(b, e);
+    });
+}
+
+// Atomics of the core into a buffer are applied before the core reads it again or stores plainly.
+void settle(Core& core, const GmBuffer& buffer) {
+    if (!core.pending_atomics.empty()) core.flush_atomics(&buffer);
+}
+
+struct GmSource {
+    bool any = false, all = true;
+};
+
+// One contiguous piece GM -> UB, with what is known about each byte.
+void piece_in(Core& core, const Instr& instr, uint32_t ub, const GmTensor& gm, uint64_t offset,
+              uint64_t bytes, GmSource& seen) {
+    auto buffer = core.gm_range(instr, gm, offset, bytes);
+    if (!buffer) return;
+    settle(core, *buffer);
+    const auto start = static_cast<uint64_t>(gm.address - buffer->begin) + offset;
+    gm_access(core, instr, *buffer, start, bytes, false, [&](uint64_t b, uint64_t e) {
+        const uint64_t to = ub + (b - start);
+        std::memcpy(core.ub.data() + to, buffer->begin + b, e - b);
+        if (buffer->init.all(b, e)) {
+            core.ub_init.set(to, to + e - b, true);
+            seen.any = true;
+            return;
+        }
+        seen.all = false;
+        for (uint64_t i = b; i < e; ++i) {
+            const bool good = buffer->init.test(i);
+            seen.any = seen.any || good;
+            core.ub_init.set(to + i - b, to + i - b + 1, good);
+        }
+    });
+}
+
+void report_unwritten_gm(Core& core, const Instr& instr, const GmTensor& gm, uint64_t bytes) {
+    if (!core.launch.options.check_memory) return;
+    auto buffer = core.gm_range(instr, gm, 0, bytes);
+    if (!buffer) return;
+    Report r = core.make("uninitialized-read", instr, "reads GM bytes that nobody wrote");
+    r.tensor = buffer->describe();
+    r.begin = static_cast<uint64_t>(gm.address - buffer->begin);
+    r.end = r.begin + bytes;
+    r.index = 0;
+    core.report(std::move(r));
+}
+
+void piece_out(Core& core, const Instr& instr, const GmTensor& gm, uint64_t offset, uint32_t ub,
+               uint64_t bytes) {
+    auto buffer = core.gm_range(instr, gm, offset, bytes);
+    if (!buffer) return;
+    const auto start = static_cast<uint64_t>(gm.address - buffer->begin) + offset;
+    const bool defer = core.atomic == rt::Atomic::add &&
+                       (core.atomic_dtype == DType::f32 || core.atomic_dtype == DType::f16 ||
+                        core.atomic_dtype == DType::bf16);
+    if (!defer) settle(core, *buffer);
+    const bool good = !core.launch.options.check_memory || core.ub_init.all(ub, ub + bytes);
+    gm_access(core, instr, *buffer, start, bytes, true, [&](uint64_t b, uint64_t e) {
+        const uint8_t* from = core.ub.data() + ub + (b - start);
+        if (core.atomic == rt::Atomic::none) {
+            std::memcpy(buffer->begin + b, from, e - b);
+        } else if (!defer) {
+            apply_atomic(buffer->begin + b, from, e - b, core.atomic_dtype, core.atomic);
+        }
+        if (core.atomic != rt::Atomic::none) return;
+        buffer->init.set(b, e, true);
+        if (good) {
+            buffer->stored_garbage.set(b, e, false);
+            return;
+        }
+        for (uint64_t i = b; i < e; ++i)
+            buffer->stored_garbage.set(i, i + 1, !core.ub_init.test(ub + i - start));
+    });
+    if (!defer) return;
+    const uint8_t* from = core.ub.data() + ub;
+    core.pending_atomics.push_back({buffer, start, core.atomic_dtype, {from, from + bytes}});
+    core.pending_bytes += bytes;
+    if (core.pending_bytes > kPendingLimit) core.flush_atomics();
+}
+
+// Atomic stores read GM first: it must hold data.
+void check_atomic_target(Core& core, const Instr& instr, const GmTensor& gm, uint64_t bytes) {
+    if (core.atomic == rt::Atomic::none || !core.launch.options.check_memory) return;
+    auto buffer = core.gm_range(instr, gm, 0, bytes);
+    if (!buffer) return;
+    const auto start = static_cast<uint64_t>(gm.address - buffer->begin);
+    uint64_t bad = start + bytes;
+    buffer->locked_pages(start, start + bytes, [&](uint64_t b, uint64_t e) {
+        const uint64_t hit = buffer->init.find(b, e, false);
+        if (hit < e) bad = std::min(bad, hit);
+        if (hit < e) buffer->init.set(b, e, true);
+    });
+    if (bad == start + bytes) return;
+    Report r = core.make("uninitialized-read", instr,
+                         "an atomic store adds to GM bytes that nobody wrote");
+    r.tensor = buffer->describe();
+    r.begin = start;
+    r.end = start + bytes;
+    r.index = static_cast<int64_t>(bad - start) / gm.element_size;
+    core.report(std::move(r));
+}
+
+void check_gm_alignment(Core& core, const Instr& instr, const GmTensor& gm) {
+    if (!core.launch.options.check_operands) return;
+    if (reinterpret_cast<uintptr_t>(gm.address) % gm.element_size == 0) return;
+    core.report(
+        core.make("misaligned", instr, "the GM address is not a multiple of the element size"));
+}
+
+// UB bytes one block occupies: DataCopyPad rounds each block with its padding up to 32.
+uint64_t ub_block(const rt::CopyCall& call, uint32_t element) {
+    if (!call.pad) return call.block_bytes;
+    const uint64_t padded = call.block_bytes + uint64_t(call.left + call.right) * element;
+    return (padded + 31) / 32 * 32;
+}
+
+void fill_padding(Core& core, const rt::CopyCall& call, uint32_t element, uint64_t at,
+                  uint64_t size) {
+    const uint64_t data = at + uint64_t(call.left) * element, data_end = data + call.block_bytes;
+    const bool values = call.left != 0 || call.right != 0;
+    uint64_t bits = call.pad_bits;
+    const bool defined = call.is_pad;
+    if (call.is_pad && !values) std::memcpy(&bits, core.ub.data() + data, element);
+    const auto fill = [&](uint64_t b, uint64_t e) {
+        for (uint64_t i = b; i + element <= e; i += element)
+            std::memcpy(core.ub.data() + i, defined ? &bits : &kPoison, element);
+        core.ub_init.set(b, e, defined);
+    };
+    fill(at, data);
+    fill(data_end, at + size);
+}
+
+}  // namespace
+}  // namespace ascendc_emulator
+
+namespace ascendc_emulator::rt {
+
+void copy_in(const UbTensor& dst, const GmTensor& src, const CopyCall& call, Loc loc) {
+    Core& core = current_core(call.name);
+    const Instr instr = core.begin(call.name, kMte2, loc);
+    if (!check_shape(core, instr, call, dst.element_size)) return;
+    const uint64_t size = ub_block(call, dst.element_size), step = size + call.dst_gap;
+    std::vector<Range> ranges;
+    for (uint64_t i = 0; i < call.block_count; ++i) {
+        const uint64_t begin = dst.address + i * step;
+        if (!ranges.empty() && ranges.back().end == begin)
+            ranges.back().end += size;
+        else
+            ranges.push_back({begin, begin + size});
+    }
+    if (!check_operand(core, instr, dst, "dst", ranges, 32)) return;
+    check_gm_alignment(core, instr, src);
+    use_operand(core, instr, dst, "dst", ranges, true);
+    GmSource seen;
+    const uint64_t gm_step = call.block_bytes + call.src_gap;
+    const bool merged = step == call.block_bytes && gm_step == call.block_bytes;
+    if (merged) {
+        piece_in(core, instr, dst.address, src, 0, call.block_bytes * call.block_count, seen);
+    } else {
+        for (uint64_t i = 0; i < call.block_count; ++i) {
+            const uint64_t to = dst.address + i * step;
+            piece_in(core, instr,
+                     static_cast<uint32_t>(to + uint64_t(call.left) * dst.element_size), src,
+                     i * gm_step, call.block_bytes, seen);
+            if (call.pad) fill_padding(core, call, dst.element_size, to, size);
+        }
+    }
+    const uint64_t total = call.block_bytes * call.block_count;
+    if (!seen.any && !seen.all) report_unwritten_gm(core, instr, src, call.block_bytes);
+    core.charge_transfer(instr, total, merged ? 1 : call.block_count, src.address);
+}
+
+void copy_out(const GmTensor& dst, const UbTensor& src, const CopyCall& call, Loc loc) {
+    Core& core = current_core(call.name);
+    Instr instr = core.begin(call.name, kMte3, loc);
+    instr.atomic = core.atomic != Atomic::none;
+    if (!check_shape(core, instr, call, src.element_size)) return;
+    const uint64_t size = ub_block(call, src.element_size), step = size + call.src_gap;
+    std::vector<Range> ranges;
+    for (uint64_t i = 0; i < call.block_count; ++i) {
+        const uint64_t begin = src.address + i * step;
+        if (!ranges.empty() && ranges.back().end == begin)
+            ranges.back().end += call.block_bytes;
+        else
+            ranges.push_back({begin, begin + call.block_bytes});
+    }
+    if (!check_operand(core, instr, src, "src", ranges, 32)) return;
+    check_gm_alignment(core, instr, dst);
+    use_operand(core, instr, src, "src", ranges, false);
+    const uint64_t gm_step = call.block_bytes + call.dst_gap;
+    const bool merged = step == call.block_bytes && gm_step == call.block_bytes;
+    const uint64_t pieces = merged ? 1 : call.block_count;
+    const uint64_t bytes = merged ? call.block_bytes * call.block_count : call.block_bytes;
+    for (uint64_t i = 0; i < pieces; ++i) {
+        GmTensor piece = dst;
+        piece.address += i * gm_step;
+        check_atomic_target(core, instr, piece, bytes);
+        piece_out(core, instr, dst, i * gm_step, static_cast<uint32_t>(src.address + i * step),
+                  bytes);
+    }
+    core.charge_transfer(instr, call.block_bytes * call.block_count, pieces, dst.address);
+}
+
+// UB to UB runs on the vector pipe.
+void copy_local(const UbTensor& dst, const UbTensor& src, const CopyCall& call, Loc loc) {
+    Core& core = current_core(call.name);
+    const Instr instr = core.begin(call.name, kV, loc);
+    if (!check_shape(core, instr, call, dst.element_size)) return;
+    std::vector<Range> to, from;
+    for (uint64_t i = 0; i < call.block_count; ++i) {
+        const uint64_t d = dst.address + i * (call.block_bytes + call.dst_gap);
+        const uint64_t s = src.address + i * (call.block_bytes + call.src_gap);
+        to.push_back({d, d + call.block_bytes});
+        from.push_back({s, s + call.block_bytes});
+    }
+    if (!check_operand(core, instr, dst, "dst", to, 32)) return;
+    if (!check_operand(core, instr, src, "src", from, 32)) return;
+    const bool all = use_operand(core, instr, src, "src", from, false);
+    use_operand(core, instr, dst, "dst", to, true);
+    for (size_t i = 0; i < to.size(); ++i) {
+        std::memmove(core.ub.data() + to[i].begin, core.ub.data() + from[i].begin,
+                     call.block_bytes);
+        for (uint64_t b = 0; b < call.block_bytes; b += all ? call.block_bytes : 1)
+            core.ub_init.set(to[i].begin + b, to[i].begin + (all ? call.block_bytes : b + 1),
+                             all || core.ub_init.test(from[i].begin + b));
+    }
+    const uint64_t bytes = call.block_bytes * call.block_count;
+    core.charge(instr, vector_cycles(core, 1, (bytes + 255) / 256), (bytes + 255) / 256);
+}
+
+void init_output(const GmTensor& dst, uint64_t elements, uint64_t value_bits, Loc loc) {
+    Core& core = current_core("InitOutput");
+    const Instr instr = core.begin("InitOutput", kMte3, loc);
+    const uint64_t bytes = elements * dst.element_size;
+    if (bytes == 0) return;
+    auto buffer = core.gm_range(instr, dst, 0, bytes);
+    if (!buffer) return;
+    settle(core, *buffer);
+    const auto start = static_cast<uint64_t>(dst.address - buffer->begin);
+    gm_access(core, instr, *buffer, start, bytes, true, [&](uint64_t b, uint64_t e) {
+        for (uint64_t i = b; i < e; ++i)
+            buffer->begin[i] =
+                static_cast<uint8_t>(value_bits >> ((i - start) % dst.element_size * 8));
+        buffer->init.set(b, e, true);
+        buffer->stored_garbage.set(b, e, false);
+    });
+    core.charge_transfer(instr, bytes, 1, dst.address);
+}
+
+void load_gm(const GmTensor& t, uint64_t index, void* value, Loc loc) {
+    Core& core = current_core("GetValue");
+    const Instr instr = core.begin("GetValue", kS, loc);
+    std::memcpy(value, &kPoison, t.element_size);
+    auto buffer = core.gm_range(instr, t, index * t.element_size, t.element_size);
+    if (!buffer) return;
+    settle(core, *buffer);
+    const auto at = static_cast<uint64_t>(t.address - buffer->begin) + index * t.element_size;
+    bool good = true;
+    gm_access(core, instr, *buffer, at, t.element_size, false, [&](uint64_t b, uint64_t e) {
+        std::memcpy(static_cast<uint8_t*>(value) + (b - at), buffer->begin + b, e - b);
+        good = good && buffer->init.all(b, e);
+    });
+    if (!good) {
+        GmTensor element = t;
+        element.address += index * t.element_size;
+        report_unwritten_gm(core, instr, element, t.element_size);
+    }
+    ++core.cost.pipe[kS].scalar_accesses;
+    core.charge(instr, core.soc.cost.scalar_gm_access);
+}
+
+void store_gm(const GmTensor& t, uint64_t index, const void* value, Loc loc) {
+    Core& core = current_core("SetValue");
+    const Instr instr = core.begin("SetValue", kS, loc);
+    auto buffer = core.gm_range(instr, t, index * t.element_size, t.element_size);
+    if (!buffer) return;
+    settle(core, *buffer);
+    const auto at = static_cast<uint64_t>(t.address - buffer->begin) + index * t.element_size;
+    const bool cached = core.soc.arch != 100;  // 910A has no way to clean the cache
+    buffer->locked_pages(at, at + t.element_size, [&](uint64_t b, uint64_t e) {
+        core.access_gm(instr, *buffer, b, e, true, cached);
+        std::memcpy(buffer->begin + b, static_cast<const uint8_t*>(value) + (b - at), e - b);
+        buffer->init.set(b, e, true);
+        buffer->stored_garbage.set(b, e, false);
+    });
+    if (cached) core.cached_stores.push_back({buffer, at, at + t.element_size});
+    ++core.cost.pipe[kS].scalar_accesses;
+    core.charge(instr, core.soc.cost.scalar_access);
+}
+
+void clean_cache(const uint8_t* address, bool entire, Loc loc) {
+    Core& core = current_core("DataCacheCleanAndInvalid");
+    core.begin("DataCacheCleanAndInvalid", kS, loc);
+    const uint32_t agent = core.block * kPipes + kS;
+    const uintptr_t line = reinterpret_cast<uintptr_t>(address) / 64;
+    auto& stores = core.cached_stores;
+    const auto cleaned = [&](const CachedStore& store) {
+        const auto at = reinterpret_cast<uintptr_t>(store.buffer->begin) + store.begin;
+        if (!entire && at / 64 != line) return false;
+        store.buffer->locked_pages(store.begin, store.end, [&](uint64_t b, uint64_t e) {
+            if (store.buffer->history) store.buffer->history->uncache(b, e, agent);
+        });
+        return true;
+    };
+    stores.erase(std::remove_if(stores.begin(), stores.end(), cleaned), stores.end());
+}
+
+}  // namespace ascendc_emulator::rt

@@ -1,0 +1,124 @@
+// The cost model's results as table, Chrome trace and SVG timeline.
+#include <algorithm>
+#include <cstdarg>
+#include <cstdio>
+#include <ostream>
+
+#include "core.h"
+
+namespace ascendc_emulator {
+namespace {
+
+std::string format(const char* pattern, ...) __attribute__((format(printf, 1, 2)));
+std::string format(const char* pattern, ...) {
+    char line[256];
+    va_list args;
+    va_start(args, pattern);
+    std::vsnprintf(line, sizeof line, pattern, args);
+    va_end(args);
+    return line;
+}
+
+using ull = unsigned long long;
+
+std::string escaped(const char* text) {
+    std::string out;
+    for (const char* p = text ? text : ""; *p != 0; ++p) {
+        if (*p == '"' || *p == '\\') out += '\\';
+        if (*p == '<')
+            out += "&lt;";
+        else if (*p == '&')
+            out += "&amp;";
+        else
+            out += *p;
+    }
+    return out;
+}
+
+}  // namespace
+
+std::string Cost::table() const {
+    std::string t = "Cost model: an estimate for comparing designs, not a measurement.\n";
+    if (cores.empty()) return t + "(counting was off)\n";
+    const auto slowest = static_cast<size_t>(
+        std::max_element(cores.begin(), cores.end(),
+                         [](const CoreCost& a, const CoreCost& b) { return a.cycles < b.cycles; }) -
+        cores.begin());
+    t += format("%zu cores, %.0f cycles (%.2f us at %.0f MHz)\n", cores.size(), cycles,
+                microseconds(), clock_mhz);
+    t += format(
+        "GM read %llu bytes, written %llu bytes; bandwidth bound %.0f cycles, estimate %.2fx of "
+        "it\n",
+        static_cast<ull>(gm_bytes_read), static_cast<ull>(gm_bytes_written), bandwidth_bound_cycles,
+        bandwidth_bound_cycles > 0 ? cycles / bandwidth_bound_cycles : 0);
+    t += format("slowest core: %zu\n", slowest);
+    t += "pipe  instr  repeats transfers      bytes  off-512B  off-32B  scalar  waits  busy-cyc  "
+         "wait-cyc  share\n";
+    for (int p = 0; p < kPipes; ++p) {
+        const PipeCost& c = cores[slowest].pipe[p];
+        t += format("%-5s%6llu%9llu%10llu%11llu%10llu%9llu%8llu%7llu%10.0f%10.0f%6.0f%%\n",
+                    pipe_name(p), static_cast<ull>(c.instructions), static_cast<ull>(c.repeats),
+                    static_cast<ull>(c.transfers), static_cast<ull>(c.bytes),
+                    static_cast<ull>(c.unaligned_512), static_cast<ull>(c.unaligned_32),
+                    static_cast<ull>(c.scalar_accesses), static_cast<ull>(c.waits), c.busy, c.wait,
+                    100 * c.busy / std::max(1.0, cores[slowest].cycles));
+    }
+    return t;
+}
+
+void Cost::write_trace(std::ostream& out) const {
+    const double us = clock_mhz > 0 ? 1 / clock_mhz : 1;
+    out << "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"note\":\"cost model, not a measurement\"},"
+           "\"traceEvents\":[";
+    bool first = true;
+    for (size_t core = 0; core < cores.size(); ++core) {
+        out << (first ? "" : ",") << "\n{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":" << core
+            << ",\"args\":{\"name\":\"core " << core << "\"}}";
+        first = false;
+        for (int p = 0; p < kPipes; ++p)
+            out << ",\n{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":" << core << ",\"tid\":" << p
+                << ",\"args\":{\"name\":\"" << pipe_name(p) << "\"}}";
+    }
+    for (const TraceEvent& e : trace)
+        out << ",\n{\"ph\":\"X\",\"pid\":" << e.core << ",\"tid\":" << e.pipe << ",\"name\":\""
+            << escaped(e.name) << format("\",\"ts\":%.4f,\"dur\":%.4f", e.start * us, e.cycles * us)
+            << ",\"args\":{\"at\":\"" << escaped(e.file) << ":" << e.line << "\"}}";
+    out << "\n]}\n";
+}
+
+void Cost::write_svg(std::ostream& out) const {
+    constexpr int kLeft = 110, kWidth = 1000, kRow = 14, kGap = 8, kMaxCores = 8;
+    constexpr const char* kColours[] = {"#8d99ae", "#2a9d8f", "#457b9d", "#e76f51"};
+    const int shown = static_cast<int>(std::min<size_t>(cores.size(), kMaxCores));
+    const int height = 50 + shown * (kPipes * kRow + kGap) + 30;
+    const double scale = kWidth / std::max(1.0, cycles);
+    out << "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" << kLeft + kWidth + 20
+        << "\" height=\"" << height
+        << "\" font-family=\"sans-serif\" font-size=\"11\">\n<rect width=\"100%\" "
+           "height=\"100%\" fill=\"white\"/>\n";
+    out << format(
+        "<text x=\"10\" y=\"18\">Cost model (not a measurement): %.0f cycles, %.2f us; first %d of "
+        "%zu cores</text>\n",
+        cycles, microseconds(), shown, cores.size());
+    const double bound = kLeft + bandwidth_bound_cycles * scale;
+    out << format(
+        "<line x1=\"%.1f\" x2=\"%.1f\" y1=\"26\" y2=\"%d\" stroke=\"#c1121f\" "
+        "stroke-dasharray=\"4\"/>"
+        "<text x=\"%.1f\" y=\"36\" fill=\"#c1121f\">GM bandwidth bound</text>\n",
+        bound, bound, height - 20, bound + 4);
+    for (int c = 0; c < shown; ++c)
+        for (int p = 0; p < kPipes; ++p)
+            out << format("<text x=\"10\" y=\"%d\">core %d %s</text>\n",
+                          50 + c * (kPipes * kRow + kGap) + p * kRow, c, pipe_name(p));
+    for (const TraceEvent& e : trace) {
+        if (e.core >= shown) continue;
+        out << format("<rect x=\"%.2f\" y=\"%d\" width=\"%.2f\" height=\"%d\" fill=\"%s\">",
+                      kLeft + e.start * scale, 40 + e.core * (kPipes * kRow + kGap) + e.pipe * kRow,
+                      std::max(0.3, e.cycles * scale), kRow - 2, kColours[e.pipe])
+            << "<title>" << escaped(e.name) << " " << escaped(e.file) << ":" << e.line
+            << "</title></rect>\n";
+    }
+    out << "</svg>\n";
+}
+
+}  // namespace ascendc_emulator

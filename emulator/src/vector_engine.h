@@ -1,0 +1,90 @@
+// How a vector instruction walks its operands, and the rules common to all of them.
+#pragma once
+
+#include <vector>
+
+#include "core.h"
+
+namespace ascendc_emulator {
+
+struct LaneMask {
+    uint64_t low = 0, high = 0;
+    bool test(uint32_t lane) const { return ((lane < 64 ? low : high) >> (lane & 63) & 1u) != 0; }
+    bool none() const { return low == 0 && high == 0; }
+    static LaneMask first(uint64_t n);
+};
+
+// The iteration space: `repeats` times `lanes` elements, masked; the last repeat may be shorter.
+struct Walk {
+    uint32_t lanes = 0;
+    uint64_t repeats = 0;
+    LaneMask mask, last_mask;
+    bool contiguous = false;  // count form
+    uint64_t elements = 0;    // active elements over all repeats
+
+    const LaneMask& mask_of(uint64_t repeat) const {
+        return repeat + 1 == repeats ? last_mask : mask;
+    }
+    bool full(uint64_t repeat) const;
+};
+
+// One operand's addresses: element `lane` of `repeat` lies at base + ....
+struct Layout {
+    uint64_t base = 0;
+    uint32_t element = 1;       // bytes
+    uint64_t block_bytes = 32;  // distance of neighbouring 32-byte blocks
+    uint64_t repeat_bytes = 0;
+
+    uint64_t address(uint64_t repeat, uint32_t lane) const {
+        const uint64_t byte = uint64_t(lane) * element;
+        return base + repeat * repeat_bytes + byte / 32 * block_bytes + byte % 32;
+    }
+    bool operator==(const Layout& o) const {
+        return base == o.base && element == o.element && block_bytes == o.block_bytes &&
+               repeat_bytes == o.repeat_bytes;
+    }
+};
+
+struct Range {
+    uint64_t begin, end;
+};
+
+// Resolves the call's mask, repeat and count. False: nothing to do, or reported.
+// `widest` is the size of the largest element, which decides how many lanes a repeat has.
+bool plan(Core& core, const Instr& instr, const rt::VectorCall& call, uint32_t widest, Walk& walk);
+Layout layout_of(const rt::Operand& operand, const Walk& walk);
+
+// Byte ranges that the operand's active lanes cover, merged where they touch.
+std::vector<Range> ranges_of(const Walk& walk, const Layout& layout);
+
+// Validity of a whole operand: live tensor, alignment, bounds. False: do not execute.
+bool check_operand(Core& core, const Instr& instr, const UbTensor& tensor, const char* role,
+                   const std::vector<Range>& ranges, uint32_t alignment);
+// Records the access; for reads returns whether every byte was written before. A read of which no
+// byte was ever written is reported.
+bool use_operand(Core& core, const Instr& instr, const UbTensor& tensor, const char* role,
+                 const std::vector<Range>& ranges, bool writes);
+
+// The overlap rule: within a repeat the same bytes or none; no destination of an earlier repeat may
+// be a later source, except when `accumulates`.
+void check_overlap(Core& core, const Instr& instr, const Walk& walk, const Layout& dst,
+                   const UbTensor& dst_tensor, const Layout& src, const char* role,
+                   bool accumulates);
+
+// Gathers the active lanes' blocks of a repeat into `to` (inactive lanes keep what is there).
+void load_lanes(const Core& core, const Walk& walk, const Layout& layout, uint64_t repeat,
+                void* to);
+void store_lanes(Core& core, const Walk& walk, const Layout& layout, uint64_t repeat,
+                 const void* from);
+
+// Marks destination lanes as holding data when all their sources do.
+void propagate_init(Core& core, const Walk& walk, const Layout& dst,
+                    const std::vector<const Layout*>& sources);
+
+// Cycles of a vector instruction of `repeats` 256-byte repeats.
+double vector_cycles(const Core& core, double per_repeat, uint64_t repeats);
+
+// The instruction scratches the top 8 KiB of UB: reports a buffer there, then spoils the bytes.
+void use_reserved_ub(Core& core, const Instr& instr);
+
+}  // namespace ascendc_emulator
