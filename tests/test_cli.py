@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 import sysconfig
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
@@ -227,6 +228,12 @@ def test_flipped_bytes_in_an_archive_never_end_in_a_traceback(run: Run) -> None:
     assert refused > 50
 
 
+def test_a_member_that_is_no_array(run: Run) -> None:
+    with zipfile.ZipFile("inputs.npz", "w") as archive:
+        archive.writestr("output.npy", "not an array")
+    assert_refused(run(*SOFTMAX, "inputs.npz"), 1, "cannot read inputs.npz", "no array")
+
+
 def test_object_arrays_are_refused(run: Run) -> None:
     np.save("objects.npy", np.array([{}], object), allow_pickle=True)
     np.savez("inputs.npz", **softmax_operands())
@@ -371,3 +378,24 @@ def test_the_commands_as_a_shell_runs_them(command: list[str]) -> None:
     refused = subprocess.run([*command, "run", "fly"], capture_output=True, text=True, check=False)
     assert refused.returncode == 2 and refused.stdout == ""
     assert_refused(Outcome(2, "", refused.stderr), 2, "fly")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs Linux's /dev/full")
+def test_an_output_that_cannot_be_written() -> None:
+    with open("/dev/full", "w") as full:
+        outcome = subprocess.run(
+            [sys.executable, "-m", "ascend_grad", "info"],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert_refused(Outcome(outcome.returncode, "", outcome.stderr), 1, "standard output")
+
+
+def test_a_reader_that_has_gone_is_no_error() -> None:
+    command = f"{sys.executable} -m ascend_grad info | true"
+    outcome = subprocess.run(
+        ["bash", "-c", f"set -o pipefail; {command}"], capture_output=True, text=True, check=False
+    )
+    assert (outcome.returncode, outcome.stderr) == (0, "")

@@ -34,10 +34,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
     except (CommandError, AclnnError, MemoryError) as error:
         return _failed(" ".join(str(error).split()))
-    except BrokenPipeError:
-        # The reader has gone (`| head`): nothing is wrong, and nothing more can be written.
+    except OSError as error:
+        # Standard output; the commands report their own files. Nothing more can be written to it.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+        if isinstance(error, BrokenPipeError):  # the reader has seen enough, as in `| head`
+            return 0
+        return _failed(f"cannot write to standard output: {error.strerror}")
     except KeyboardInterrupt:
         return _failed("interrupted", status=130)
     return 0

@@ -74,6 +74,8 @@ def _listed(arrays: Mapping[str, np.ndarray]) -> str:
 
 
 def _native(array: np.ndarray) -> np.ndarray:
+    if not isinstance(array, np.ndarray):  # np.load hands out other members of an archive as bytes
+        raise TypeError("it has a member that is no array")
     if array.dtype == np.dtype("V2"):
         return array.view(ml_dtypes.bfloat16)
     return array.astype(array.dtype.newbyteorder("="), copy=False)

@@ -10,6 +10,7 @@ import enum
 import inspect
 import typing
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -183,7 +184,7 @@ def _execute(options: argparse.Namespace) -> None:
     arguments |= {p.name: getattr(options, p.name) for p, _ in signature.attributes}
     arguments |= {"device": options.device, "soc": options.soc}
     try:
-        with settings.num_threads(options.threads or settings.get_num_threads()):
+        with settings.num_threads(options.threads) if options.threads else nullcontext():
             results = _compute(options, arguments)
     except (TypeError, ValueError) as error:
         # An array of a kind that no operator takes, such as strings; a number beyond all bounds.
