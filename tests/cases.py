@@ -76,7 +76,9 @@ class Case:
     def reuse_input(self, output: str, name: str) -> None:
         """Exact in-place: the result goes where an input is, unless that has stride 0."""
         array = self.placed[name].array
-        if all(stride or extent < 2 for stride, extent in zip(array.strides, array.shape, strict=True)):
+        if all(
+            stride or extent < 2 for stride, extent in zip(array.strides, array.shape, strict=True)
+        ):
             self.outputs[output], self.arguments[output] = self.placed[name], array
 
     @property

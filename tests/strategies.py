@@ -12,6 +12,8 @@ from reference.avg_pool2d_backward import output_extent
 
 SOCS_WITH_BFLOAT16 = ("ascend910b", "ascend910_93")
 SMALL = (1, 1, 2, 3, 4, 5, 7, 8, 13, 15, 16, 17, 31, 32, 33, 63, 64, 65)
+SHORT_AXES = (1, 2, 3, 4, 5, 6, 7, 8, 9, 13, 15, 16, 17, 23)
+LONG_AXES = (33, 64, 65, 130, 257, 515)
 LONG = (127, 255, 256, 257, 1023, 1024, 1025, 4095, 4096, 4097, 4099, 10007)
 
 
@@ -19,9 +21,10 @@ def shape_of(choose: Chooser, rank: int, budget: int = 4096) -> tuple[int, ...]:
     """Extents 0, 1, primes, around 16, and now and then one that crosses work blocks."""
     shape = [1] * rank
     axes = list(range(rank))
-    if rank and choose.integer(0, 9) == 0:
-        shape[axes.pop(choose.integer(0, rank - 1))] = choose.pick(LONG)
-        budget = 4 * max(shape) if rank > 1 else budget
+    long = [extent for extent in LONG if extent <= 3 * budget]
+    if rank and long and choose.integer(0, 9) == 0:
+        shape[axes.pop(choose.integer(0, rank - 1))] = choose.pick(long)
+        budget *= 3
     while axes:
         axis = axes.pop(choose.integer(0, len(axes) - 1))
         fitting = [extent for extent in SMALL if extent * prod(shape) <= budget]
@@ -123,10 +126,12 @@ def int_or_pair(choose: Chooser, first: int, second: int) -> int | Sequence[int]
     return choose.pick(forms)
 
 
-def pooled_axis(choose: Chooser, ceil_mode: bool) -> tuple[int, int, int, int, int]:
+def pooled_axis(
+    choose: Chooser, ceil_mode: bool, sizes: Sequence[int]
+) -> tuple[int, int, int, int, int]:
     """Size, kernel, stride, padding and output extent of one axis."""
-    size = choose.pick((1, 2, 3, 4, 5, 6, 7, 8, 9, 13, 15, 16, 17, 23))
-    kernel = choose.integer(1, min(size + 2, 9))
+    size = choose.pick(sizes)
+    kernel = choose.integer(1, min(size + 2, choose.pick((3, 9, 20))))
     padding = choose.integer(0, kernel // 2)
     stride = choose.pick((1, 2, 3, kernel, kernel + 2))
     extent = output_extent(size, kernel, stride, padding, ceil_mode)
@@ -138,10 +143,15 @@ def pooled_axis(choose: Chooser, ceil_mode: bool) -> tuple[int, int, int, int, i
 def avg_pool2d_backward(choose: Chooser) -> Case:
     case = new_case(choose)
     ceil_mode = bool(choose.integer(0, 1))
-    rows, columns = pooled_axis(choose, ceil_mode), pooled_axis(choose, ceil_mode)
-    if choose.integer(0, 2) == 0:
+    long_axis = choose.integer(0, 19)
+    rows = pooled_axis(choose, ceil_mode, LONG_AXES if long_axis == 0 else SHORT_AXES)
+    columns = pooled_axis(choose, ceil_mode, LONG_AXES if long_axis == 1 else SHORT_AXES)
+    if long_axis > 12:
         columns = rows
-    leading = shape_of(choose, choose.integer(1, 2), 24)
+    many = choose.integer(0, 9) == 0
+    leading = shape_of(
+        choose, choose.integer(1, 2), 7000 // (rows[0] * columns[0]) if many else 24
+    )
     dtype = choose.pick(DTYPES)
     case.add_input("grad_output", (*leading, rows[4], columns[4]), dtype, choose)
     shape = (*leading, rows[0], columns[0])

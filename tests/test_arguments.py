@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable
 from typing import Any
 
 import ascend_grad as ag
 import numpy as np
 import pytest
 from arrays import FLOAT32
-from error_rules import BN, LEGAL, OUTPUTS, POOL, PRELU, SOFTMAX, Array, arguments
-from numpy.lib.stride_tricks import as_strided
+from error_rules import LEGAL, OUTPUTS, POOL, SOFTMAX, Array, arguments
 
 ARRAYS = [
     (operator, name)
@@ -190,134 +187,3 @@ def test_devices_that_this_build_does_not_have(operator: str, device: str) -> No
     assert caught.value.operator == operator and isinstance(caught.value.status, int)
     assert "cpu" in str(caught.value)
     assert [made[name].tobytes() for name in OUTPUTS[operator]] == before
-
-
-def assert_overlap_refused(operator: str, made: dict[str, Any], *names: str) -> None:
-    before = {name: value.tobytes() for name, value in made.items() if name in OUTPUTS[operator]}
-    with pytest.raises(ag.ParamInvalidError, match=r"(?i)overlap|alias|share") as caught:
-        getattr(ag, operator)(**made)
-    assert caught.value.parameter in names, caught.value
-    assert all(re.search(rf"\b{name}\b", str(caught.value)) for name in names), caught.value
-    assert all(made[name].tobytes() == value for name, value in before.items())
-
-
-OVERLAPS = [
-    (operator, result, other)
-    for operator, result in RESULTS
-    for other_operator, other in ARRAYS
-    if operator == other_operator and other != result
-]
-
-
-@pytest.mark.parametrize("operator, result, other", OVERLAPS)
-def test_partial_overlap(operator: str, result: str, other: str) -> None:
-    """Two arrays in one buffer, one element apart."""
-    made = arguments(operator, {})
-    smaller, larger = sorted((made[result].shape, made[other].shape), key=np.prod)
-    base = np.zeros(int(np.prod(larger)) + 1, FLOAT32)
-    first = base[:-1].reshape(larger)
-    second = base[1 : 1 + int(np.prod(smaller))].reshape(smaller)
-    swapped = made[result].shape == smaller and smaller != larger
-    made[result], made[other] = (second, first) if swapped else (first, second)
-    assert_overlap_refused(operator, made, result, other)
-
-
-@pytest.mark.parametrize(
-    "operator, result, other",
-    [
-        (operator, result, other)
-        for operator, result, other in OVERLAPS
-        if LEGAL[operator][result] == LEGAL[operator][other]
-    ],
-)
-def test_exact_overlap(operator: str, result: str, other: str) -> None:
-    made = arguments(operator, {})
-    made[result] = made[other]
-    elementwise = {(SOFTMAX, "out"), (PRELU, "grad_input")}
-    if (operator, result) in elementwise:
-        getattr(ag, operator)(**made)
-    else:
-        assert_overlap_refused(operator, made, result, other)
-
-
-def test_pooling_with_a_kernel_of_one_is_not_in_place_either() -> None:
-    same = np.zeros((2, 3, 8, 8), FLOAT32)
-    made = {"grad_output": same, "input": np.zeros_like(same), "kernel_size": 1}
-    assert_overlap_refused(POOL, {**made, "grad_input": same}, "grad_output", "grad_input")
-
-
-@pytest.mark.parametrize(
-    "view",
-    [
-        lambda a: a[::-1],
-        lambda a: a.T,
-        lambda a: as_strided(a, a.shape, (a.strides[0] * 2, 4)),
-    ],
-    ids=["reversed", "transposed", "other strides"],
-)
-def test_same_memory_in_another_order(view: Callable[[np.ndarray], np.ndarray]) -> None:
-    memory = np.zeros((8, 4), FLOAT32)[:4]
-    made = {"grad_output": memory, "output": np.zeros((4, 4), FLOAT32), "dim": 1}
-    assert_overlap_refused(SOFTMAX, {**made, "out": view(memory)}, "grad_output", "out")
-
-
-def test_same_address_and_another_dtype() -> None:
-    memory = np.zeros((4, 4), FLOAT32)
-    out = memory.view(np.float16)[:, ::2]
-    made = {"grad_output": memory, "output": np.zeros_like(memory), "dim": 1, "out": out}
-    assert_overlap_refused(SOFTMAX, made, "grad_output", "out")
-
-
-@pytest.mark.parametrize(
-    "strides", [(0, 4), (16, 0), (4, 4), (8, 4), (12, 4), (4, 12), (-4, 4), (17, 2), (20, 6)]
-)
-def test_a_result_that_overlaps_itself(strides: tuple[int, int]) -> None:
-    memory = np.zeros(256, np.uint8)
-    out = np.ndarray((4, 4), FLOAT32, memory, 64, strides)
-    made = {"grad_output": np.ones((4, 4), FLOAT32), "output": np.ones((4, 4), FLOAT32), "dim": 1}
-    with pytest.raises(ag.ParamInvalidError, match=r"(?i)out.*overlap") as caught:
-        ag.softmax_backward(**made, out=out)
-    assert caught.value.parameter == "out" and not memory.any()
-
-
-@pytest.mark.parametrize(
-    "strides", [(16, 4), (4, 16), (20, 5), (-16, 4), (4, 20), (12, 44), (44, 8)]
-)
-def test_strides_that_only_look_like_overlap(strides: tuple[int, int]) -> None:
-    """(12, 44): rows and columns interleave, yet no two elements share a byte."""
-    memory = np.zeros(400, np.uint8)
-    out = np.ndarray((4, 4), FLOAT32, memory, 128, strides)
-    rng = np.random.default_rng(0)
-    g, y = (rng.standard_normal((4, 4)).astype(FLOAT32) for _ in "gy")
-    assert ag.softmax_backward(g, y, 1, out=out) is out
-    assert (out == ag.softmax_backward(g, y, 1)).all()
-
-
-def interleavings() -> dict[str, tuple[np.ndarray, np.ndarray]]:
-    memory = np.zeros((2, 3, 16), FLOAT32)
-    steps, columns, depth = memory.copy(), memory.copy(), np.zeros((2, 3, 8, 2), FLOAT32)
-    return {
-        "every other": (steps[..., ::2], steps[..., 1::2]),
-        "halves": (columns[..., :8], columns[..., 8:]),
-        "real and imaginary": (depth[..., 0], depth[..., 1]),
-        "reversed": (memory[..., 14::-2], memory[..., 1::2]),
-    }
-
-
-@pytest.mark.parametrize("name", interleavings())
-def test_interleaved_arrays_that_share_no_byte(name: str) -> None:
-    g, out = interleavings()[name]
-    g[...] = np.arange(48).reshape(2, 3, 8)
-    y = np.ones((2, 3, 8), FLOAT32)
-    want = ag.softmax_backward(g.copy(), y, 0)
-    assert (ag.softmax_backward(g, y, 0, out=out) == want).all()
-    assert (g == np.arange(48).reshape(2, 3, 8)).all()
-
-
-def test_interleaved_results_of_one_operator() -> None:
-    made = arguments(BN, {})
-    columns = np.zeros((3, 4), FLOAT32)
-    made.update(zip(OUTPUTS[BN], columns.T, strict=True))
-    made["grad_out"][...] = 1
-    ag.batch_norm_reduce_backward(**made)
-    assert columns[:, 0].tolist() == [8, 8, 8] and columns[:, 3].tolist() == [8, 8, 8]

@@ -115,7 +115,9 @@ def test_default_result_dtypes(dtype: np.dtype, mean: np.dtype, invstd: np.dtype
 @pytest.mark.parametrize("dtypes", list(product(DTYPES, repeat=2)), ids=str)
 def test_each_output_has_its_own_dtype(dtypes: tuple[np.dtype, np.dtype]) -> None:
     inputs = operands((5, 3, 7), FLOAT16)
-    outputs = dict(zip(OUTPUTS, (np.empty(3, dtype) for dtype in (*dtypes, BFLOAT16, FLOAT32)), strict=True))
+    outputs = dict(
+        zip(OUTPUTS, (np.empty(3, dtype) for dtype in (*dtypes, BFLOAT16, FLOAT32)), strict=True)
+    )
     got = ag.batch_norm_reduce_backward(**inputs, **outputs)
     assert all(getattr(got, name) is array for name, array in outputs.items())
     assert_correct(got, inputs)

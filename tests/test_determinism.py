@@ -138,7 +138,9 @@ def test_narrow_results_are_roundings_of_wide_ones(dtype: np.dtype) -> None:
     wide = ag.batch_norm_reduce_backward(g, x, m, s)
     for narrow in DTYPES:
         outputs = {name: np.empty(6, narrow) for name in wide._fields}
-        for got, want in zip(ag.batch_norm_reduce_backward(g, x, m, s, **outputs), wide, strict=True):
+        for got, want in zip(
+            ag.batch_norm_reduce_backward(g, x, m, s, **outputs), wide, strict=True
+        ):
             assert_same_bits(got, want.astype(narrow))
 
 

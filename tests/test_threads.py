@@ -34,7 +34,9 @@ def run(operator: str, seed: int) -> list[np.ndarray]:
 def test_concurrent_calls_give_what_single_ones_do(threads_inside: int) -> None:
     want = [run(*item) for item in MIXED]
     with ag.num_threads(threads_inside), ThreadPoolExecutor(8) as pool:
-        for got, expected in zip(pool.map(lambda item: run(*item), MIXED * 4), want * 4, strict=True):
+        for got, expected in zip(
+            pool.map(lambda item: run(*item), MIXED * 4), want * 4, strict=True
+        ):
             for ours, theirs in zip(got, expected, strict=True):
                 assert_same_bits(ours, theirs)
 

@@ -95,11 +95,11 @@ def _explain(
 
 
 def assert_same_bits(got: np.ndarray, want: np.ndarray, what: str = "") -> None:
-    """Equal dtype, shape and bits; any NaN equals any NaN, as IEEE 754 leaves its bits open."""
+    """Equal dtype, shape and bits, those of NaN included."""
     assert (got.dtype, got.shape) == (want.dtype, want.shape), f"{what}: {got.dtype}{got.shape}"
     unsigned = np.dtype(f"u{got.dtype.itemsize}")
     bits = [np.ascontiguousarray(array).view(unsigned) for array in (got, want)]
-    different = (bits[0] != bits[1]) & ~(np.isnan(got) & np.isnan(want))
+    different = bits[0].reshape(got.shape) != bits[1].reshape(want.shape)
     if different.any():
         index = tuple(map(int, np.argwhere(different)[0])) if got.ndim else ()
         raise AssertionError(

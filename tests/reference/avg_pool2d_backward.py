@@ -72,10 +72,32 @@ def round_to_hf32(values: np.ndarray) -> np.ndarray:
     return np.where(np.isfinite(values), nearest.view(np.float32), values)
 
 
-def matrix_unit_dtype(dtype: np.dtype, cube_math_type: int, soc: str | None) -> str | None:
-    """What a float32 tensor is rounded to before the arithmetic: "float16", "hf32" or nothing."""
-    if dtype != np.float32 or cube_math_type == 0:
-        return None
-    if cube_math_type == 2 or soc in ("ascend910", "ascend310p"):
-        return "float16"
-    return "hf32"
+def rounded_for_matrix_unit(
+    grad_output: np.ndarray, cube_math_type: int, soc: str | None
+) -> tuple[np.ndarray, type | None]:
+    """What the arithmetic starts from, and the dtype its result is rounded to before its own."""
+    if grad_output.dtype != np.float32 or cube_math_type == 0:
+        return grad_output, None
+    with np.errstate(over="ignore"):
+        if cube_math_type == 2 or soc in ("ascend910", "ascend310p"):
+            return grad_output.astype(np.float16), np.float16
+        return round_to_hf32(grad_output), None
+
+
+def with_cube_math_type(
+    grad_output: np.ndarray,
+    shape: tuple[int, ...],
+    kernel_size: IntOrPair,
+    stride: IntOrPair = (),
+    padding: IntOrPair = 0,
+    count_include_pad: bool = True,
+    divisor_override: int = 0,
+    cube_math_type: int = 0,
+    soc: str | None = None,
+) -> tuple[Exact, type | None]:
+    """The exact gradient, and the dtype that it is rounded to before its own, if any."""
+    values, via = rounded_for_matrix_unit(grad_output, cube_math_type, soc)
+    exact = avg_pool2d_backward(
+        values, shape, kernel_size, stride, padding, count_include_pad, divisor_override
+    )
+    return exact, via
