@@ -1,8 +1,8 @@
 """Trains a small convolutional network on scikit-learn's handwritten digits (1797 images, 8x8).
 
 The backward pass runs on the four operators of ascend_grad (see digits_network.py). Before training
-the gradients are checked against float64 finite differences. The same seed gives the same weights
-to the last bit, for any number of threads.
+the gradients are checked against float64 finite differences. On one machine the same seed gives the
+same weights to the last bit, for any number of threads.
 """
 
 from __future__ import annotations
@@ -205,9 +205,21 @@ def digest(network: Network) -> str:
 
 
 def positive(text: str) -> int:
-    if not text.isdecimal() or int(text) == 0:
-        raise argparse.ArgumentTypeError(f"{text!r} is no positive integer")
+    if natural(text) == 0:
+        raise argparse.ArgumentTypeError("0 is not positive")
     return int(text)
+
+
+def natural(text: str) -> int:
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"{text!r} is no natural number")
+    return int(text)
+
+
+def picture(text: str) -> Path:
+    if not text.endswith(".png"):
+        raise argparse.ArgumentTypeError(f"{text!r} does not end in .png")
+    return Path(text)
 
 
 def parse_options(arguments: list[str] | None = None) -> argparse.Namespace:
@@ -215,11 +227,11 @@ def parse_options(arguments: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--dtype", choices=DTYPES, default="float32", help="of the activations")
     parser.add_argument("--device", choices=("cpu", "emulator", "npu"), help="of the operators")
     parser.add_argument("--threads", type=positive, help="of ascend_grad (default: all cores)")
-    parser.add_argument("--seed", type=int, default=0, help="of split, weights and order")
+    parser.add_argument("--seed", type=natural, default=0, help="of split, weights and order")
     parser.add_argument("--epochs", type=positive, default=20)
     parser.add_argument("--steps", type=positive, help="batches in all, instead of --epochs")
     parser.add_argument("--batch-size", type=positive, default=16)
-    parser.add_argument("--output", type=Path, default=Path("train_digits.png"), help="the plot")
+    parser.add_argument("--output", type=picture, default="train_digits.png", help="the plot")
     return parser.parse_args(arguments)
 
 
@@ -254,5 +266,5 @@ def main(arguments: list[str] | None = None) -> int:
 if __name__ == "__main__":
     try:
         sys.exit(main())
-    except ag.AclnnError as error:  # such as a device that this build does not have
+    except (ag.AclnnError, OSError) as error:  # a device that this build lacks, a folder in the way
         sys.exit(f"train_digits.py: {error}")

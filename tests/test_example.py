@@ -138,6 +138,8 @@ def test_loss_scale() -> None:
         ["--steps", "-1"],
         ["--dtype", "int8"],
         ["--batch-size", "x"],
+        ["--seed", "-1"],
+        ["--output", "plot.jpeg"],
     ],
 )
 def test_bad_options_are_refused(options: list[str], capsys: pytest.CaptureFixture) -> None:
