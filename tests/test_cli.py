@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import inspect
 import json
+import re
 import subprocess
 import sys
 import sysconfig
@@ -330,6 +332,21 @@ def test_the_example_in_an_operators_help_runs(run: Run, operator: str) -> None:
     outcome = run(*example)
     assert (outcome.status, outcome.error) == (0, "")
     assert saved()
+
+
+@pytest.mark.parametrize("operator", OPERATORS)
+def test_help_repeats_the_docstring_of_every_parameter(
+    run: Run, operator: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "1000")
+    shown = run("run", operator, "--help").out
+    text = OPERATORS[operator].__doc__
+    for parameter in inspect.signature(OPERATORS[operator]).parameters.values():
+        if parameter.kind is parameter.POSITIONAL_OR_KEYWORD:
+            line = re.search(
+                rf"^ {{8}}[\w, ]*\b{parameter.name}\b[\w, ]*: (.*)", text, re.MULTILINE
+            )
+            assert line[1] in shown
 
 
 # --- info and config

@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import enum
 import inspect
+import re
 import typing
 from collections.abc import Callable
 from contextlib import nullcontext
@@ -66,6 +67,14 @@ def _attribute_kind(parameter: inspect.Parameter, hint: Any) -> type | None:
     return int if alternatives == (int,) else tuple
 
 
+def _parameter_help(operator: Callable[..., Any]) -> dict[str, str]:
+    """The docstring's `Args:`, as argparse wants help texts."""
+    block = (inspect.getdoc(operator) or "").partition("\nArgs:\n")[2]
+    entries = re.findall(r"^    (\w[\w, ]*): (.*(?:\n {8}.*)*)", block, re.MULTILINE)
+    texts = [(names, " ".join(text.split()).replace("%", "%%")) for names, text in entries]
+    return {name: text for names, text in texts for name in names.split(", ")}
+
+
 def register(commands: Any) -> None:
     parser = commands.add_parser(
         "run",
@@ -98,12 +107,12 @@ def _add_operator(operators: Any, name: str, operator: Callable[..., Any]) -> No
         description=f"{summary}\n\n{_FILES}",
         epilog=_example(name, signature),
     )
+    texts = _parameter_help(operator)
     parser.add_argument("inputs", nargs="?", metavar="INPUTS.npz", help="arrays by parameter name")
     for parameter in signature.arrays:
-        optional = " (optional)" if parameter.default is None else ""
-        parser.add_argument(_option(parameter), metavar="FILE", help=f"array{optional}")
+        parser.add_argument(_option(parameter), metavar="FILE", help=texts.get(parameter.name))
     for parameter, kind in signature.attributes:
-        _add_attribute(parser, parameter, kind)
+        _add_attribute(parser, parameter, kind, texts.get(parameter.name, ""))
     parser.add_argument(
         "--save", metavar="RESULTS.npz", type=Path, required=True, help="where the results go"
     )
@@ -123,16 +132,19 @@ def _add_operator(operators: Any, name: str, operator: Callable[..., Any]) -> No
     parser.set_defaults(execute=_execute, operator=operator, signature=signature, parser=parser)
 
 
-def _add_attribute(parser: Parser, parameter: inspect.Parameter, kind: type) -> None:
-    settings: dict[str, Any] = {"required": parameter.default is parameter.empty}
-    if not settings["required"]:
-        shown = parameter.default if parameter.default != () else "none"
-        settings |= {"default": parameter.default, "help": f"default: {shown}"}
+def _add_attribute(parser: Parser, parameter: inspect.Parameter, kind: type, text: str) -> None:
+    settings: dict[str, Any] = {"help": text}
+    if parameter.default is parameter.empty:
+        settings["required"] = True
+    else:
+        settings["default"] = parameter.default
+        if parameter.default != ():
+            settings["help"] = f"{text} Default: {parameter.default}."
     if kind is bool:
-        settings |= {"action": argparse.BooleanOptionalAction}
+        settings["action"] = argparse.BooleanOptionalAction
     elif issubclass(kind, enum.IntEnum):
-        names = ", ".join(f"{member.value}={member.name}" for member in kind)
-        settings |= {"type": _member_of(kind), "metavar": "MODE", "help": names}
+        members = ", ".join(f"{member.value} or {member.name}" for member in kind)
+        settings |= {"type": _member_of(kind), "metavar": "MODE", "help": f"{text} {members}."}
     elif kind is tuple:
         settings |= {"type": _integers, "metavar": "INT[,INT]"}
     else:
