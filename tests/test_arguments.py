@@ -8,7 +8,7 @@ import ascend_grad as ag
 import numpy as np
 import pytest
 from arrays import FLOAT32
-from error_rules import LEGAL, OUTPUTS, POOL, SOFTMAX, Array, arguments
+from error_rules import BN, LEGAL, OUTPUTS, POOL, PRELU, SOFTMAX, Array, arguments
 
 ARRAYS = [
     (operator, name)
@@ -109,6 +109,41 @@ def test_read_only_inputs_are_fine(operator: str, name: str) -> None:
 def test_integers_of_a_wrong_kind(operator: str, name: str, value: Any) -> None:
     with pytest.raises(TypeError, match=name):
         call(operator, **{name: value})
+
+
+@pytest.mark.parametrize(
+    "operator, name",
+    [
+        (BN, "input_g"),
+        (BN, "weight_g"),
+        (BN, "bias_g"),
+        (POOL, "ceil_mode"),
+        (POOL, "count_include_pad"),
+    ],
+)
+def test_booleans(operator: str, name: str) -> None:
+    for value in (True, np.True_, 1):
+        call(operator, **{name: value})
+    for value in ("no", object(), np.zeros(2, bool)):
+        with pytest.raises((TypeError, ValueError), match=rf"\b{name}\b"):
+            call(operator, **{name: value})
+
+
+@pytest.mark.parametrize("operator, name", RESULTS)
+def test_scalars_are_no_memory_for_results(operator: str, name: str) -> None:
+    """A NumPy scalar cannot be written; a copy of it would lose the result."""
+    scalars = {
+        key: np.float32(1)
+        for key, value in LEGAL[operator].items()
+        if isinstance(value, Array)
+        and operator in (PRELU, SOFTMAX)
+        and key not in OUTPUTS[operator]
+    }
+    changes = {**scalars, **dict.fromkeys(OUTPUTS[operator]), "dim": 0}
+    if operator != SOFTMAX:
+        del changes["dim"]
+    with pytest.raises((TypeError, ValueError), match=rf"\b{name}\b"):
+        call(operator, **{**changes, name: np.float32(0)})
 
 
 @pytest.mark.parametrize(

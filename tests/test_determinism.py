@@ -11,6 +11,7 @@ import digest
 import numpy as np
 import pytest
 from arrays import BFLOAT16, DTYPES, FLOAT32, LAYOUTS, place_values, random_values
+from float_environment import float_environment
 from subprocesses import output_of
 from tolerance import assert_same_bits
 
@@ -142,6 +143,38 @@ def test_narrow_results_are_roundings_of_wide_ones(dtype: np.dtype) -> None:
             ag.batch_norm_reduce_backward(g, x, m, s, **outputs), wide, strict=True
         ):
             assert_same_bits(got, want.astype(narrow))
+
+
+@pytest.mark.parametrize("mode", ["upward", "toward_zero", "flush_to_zero"])
+@pytest.mark.parametrize("threads", [1, 2])
+def test_float_environment_of_the_caller_does_not_matter(mode: str, threads: int) -> None:
+    rng = np.random.default_rng(3)
+    g, x = (random_values((90, 5, 200), FLOAT32, "normal", rng) for _ in "gx")
+    g[::3] *= np.float32(2.0**-135)
+    tiny = np.float32(2.0**-140)
+    arrays = {"g": g, "x": x, "m": x[0, :, 0] * tiny, "s": x[1, :, 1]}
+    want = [operator(arrays) for operator in (batch_norm, prelu, softmax)]
+    pooled = ag.avg_pool2d_backward(g, np.zeros((90, 9, 399), FLOAT32), 3, 2, (1, 1))
+    assert (np.abs(want[1][0]) < 2.0**-126).any()
+    with ag.num_threads(threads):
+        for operator, expected in zip((batch_norm, prelu, softmax), want, strict=True):
+            with float_environment(mode):
+                got = operator(arrays)
+            for ours, theirs in zip(got, expected, strict=True):
+                assert_same_bits(ours, theirs, operator.__name__)
+        like = np.zeros((90, 9, 399), FLOAT32)
+        with float_environment(mode):
+            got_pooled = ag.avg_pool2d_backward(g, like, 3, 2, (1, 1))
+    assert_same_bits(got_pooled, pooled)
+
+
+def test_the_environment_was_really_changed() -> None:
+    smallest = [5e-324]
+    with float_environment("flush_to_zero"):
+        flushed = smallest[0] * 1.0
+    with float_environment("upward"):
+        up = 1.0 + smallest[0]
+    assert flushed == 0.0 and up > 1.0
 
 
 def test_repeated_calls() -> None:

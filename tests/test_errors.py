@@ -1,6 +1,9 @@
 from __future__ import annotations
 
+import copy
+import pickle
 import re
+from collections.abc import Callable
 from itertools import combinations
 from typing import Any
 
@@ -14,6 +17,7 @@ from error_rules import (
     OUTPUTS,
     RULES,
     SENTINEL,
+    SOFTMAX,
     Rule,
     arguments,
 )
@@ -104,3 +108,11 @@ def test_error_classes() -> None:
     assert issubclass(ag.ParamInvalidError, ValueError)
     assert issubclass(ag.RuntimeUnavailableError, ag.AclnnError)
     assert issubclass(ag.RuntimeUnavailableError, RuntimeError)
+
+
+@pytest.mark.parametrize("copied", [copy.copy, lambda e: pickle.loads(pickle.dumps(e))])
+def test_errors_survive_copying_and_pickling(copied: Callable[[ag.AclnnError], Any]) -> None:
+    error = refusal(SOFTMAX, {"dim": 7})
+    other = copied(error)
+    assert type(other) is type(error) and str(other) == str(error)
+    assert vars(other) == vars(error) and other.parameter == "dim" and other.status == INVALID
