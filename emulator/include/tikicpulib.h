@@ -1,6 +1,13 @@
 // Running a kernel from a test program, under the name and with the macros of CANN's CPU twin.
 #pragma once
 
+// Test programs rely on these from here, as with CANN's header of this name.
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <iostream>
+#include <string>
+
 #include "ascendc_emulator.h"
 #include "ascendc_emulator/macros.h"
 

@@ -185,6 +185,18 @@ void check_widening(Core& core, const Instr& instr, const rt::VectorCall& call,
 
 namespace ascendc_emulator::rt {
 
+void scalar_cast(DType dst, DType src, AscendC::RoundMode mode, const void* from, void* to,
+                 Loc loc) {
+    Core& core = current_core("ScalarCast");
+    const Instr instr = core.begin("ScalarCast", kS, loc);
+    const Entry* entry = find(dst, src);
+    if (entry == nullptr) {
+        core.report(core.make("unsupported", instr, "no such conversion"));
+        return;
+    }
+    entry->function(to, from, 1, {mode, 1.0f});
+}
+
 void cast(const VectorCall& call, AscendC::RoundMode mode, Loc loc) {
     Core& core = current_core("Cast");
     const Instr instr = core.begin("Cast", kV, loc);

@@ -71,23 +71,13 @@ bool check_whole_repeats(Core& core, const Instr& instr, const rt::VectorCall& c
     return true;
 }
 
+// What lies in the reserved top of UB is lost; whoever reads it before writing it anew is told.
 void reserve_top(Core& core, const Instr& instr) {
     if (!core.launch.options.check_memory) return;
-    for (const UbBuffer& b : core.buffers) {
-        if (b.dead || b.bytes == 0 || b.begin + b.bytes <= core.soc.reserved_ub) continue;
-        Report r =
-            core.make("reserved-ub", instr,
-                      "this form uses the top 8 KiB of UB from " + hex(core.soc.reserved_ub) +
-                          " on as scratch, which a buffer occupies");
-        r.tensor = std::string("buffer from ") + (b.loc.file ? b.loc.file : "?") + ":" +
-                   std::to_string(b.loc.line);
-        r.begin = core.soc.reserved_ub - std::min(b.begin, core.soc.reserved_ub);
-        r.end = b.bytes;
-        core.report(std::move(r));
-        break;
-    }
     std::fill(core.ub.begin() + core.soc.reserved_ub, core.ub.end(), uint8_t(0xc1));
     core.ub_init.set(core.soc.reserved_ub, core.ub.size(), false);
+    core.scratched_by = instr.name;
+    core.scratched_at = instr.loc;
 }
 
 uint32_t bit_at(const Core& core, uint64_t base, uint64_t index) {

@@ -138,11 +138,10 @@ void Core::note(const char* rule, const Instr& instr, const std::string& message
     launch.add_report(std::move(r));
 }
 
-std::string Core::where(const Access& access) const {
+std::string Core::site_text(const Access& access) const {
     const Site site = launch.site(access.site);
-    std::string text = std::string(site.name) + " on " + pipe_name(access.pipe());
-    if (access.block() != block) text += " of core " + std::to_string(access.block());
-    return text + " at " + at(site.loc);
+    return std::string(site.name) + " on " + pipe_name(access.pipe()) + " of core " +
+           std::to_string(access.block()) + " at " + at(site.loc);
 }
 
 std::string Core::describe(const UbTensor& t) const {
@@ -233,7 +232,7 @@ void Core::access_ub(const Instr& instr, const UbTensor& t, uint64_t begin, uint
                      ? std::string(" with no PipeBarrier<PIPE_") + pipe_name(from) + "> in between"
                      : std::string(" without ") + pipe_name(from) + " -> " + pipe_name(instr.pipe) +
                            " synchronisation (queue, SetFlag/WaitFlag or barrier)");
-    r.other = where(c.other);
+    r.other = site_text(c.other);
     r.tensor = describe(t);
     r.begin = begin - base;
     r.end = end - base;
@@ -252,6 +251,12 @@ void Core::report_uninitialized(const Instr& instr, const UbTensor& t, const cha
     r.begin = begin - base;
     r.end = end - base;
     r.index = (static_cast<int64_t>(first) - static_cast<int64_t>(t.address)) / t.element_size;
+    if (scratched_by != nullptr && end > soc.reserved_ub) {
+        r.rule = "reserved-ub";
+        r.message = std::string(role) + " reads bytes in the top 8 KiB of UB, which " +
+                    scratched_by + " used as scratch";
+        r.other = std::string(scratched_by) + " at " + at(scratched_at);
+    }
     report(std::move(r));
     ub_init.set(begin, end, true);  // once is enough
 }
@@ -309,7 +314,7 @@ void Core::access_gm(const Instr& instr, GmBuffer& buffer, uint64_t begin, uint6
             Report r = make("gm-cache", instr,
                             "reads bytes that a scalar store left in the data cache: "
                             "DataCacheCleanAndInvalid is missing");
-            r.other = where(w);
+            r.other = site_text(w);
             r.tensor = buffer.describe();
             r.begin = begin;
             r.end = end;
@@ -318,19 +323,35 @@ void Core::access_gm(const Instr& instr, GmBuffer& buffer, uint64_t begin, uint6
         return;
     }
     const bool foreign = c.other.block() != block;
-    Report r = make(foreign ? "gm-race" : "missing-sync", instr, "");
+    // Which core comes second is luck: name the reader first, else the higher core.
+    const bool swap = foreign && (writes != c.other_writes ? writes : c.other.block() > block);
+    Access mine = now, theirs = c.other;
+    bool first_writes = writes, second_writes = c.other_writes;
+    if (swap) {
+        std::swap(mine, theirs);
+        std::swap(first_writes, second_writes);
+    }
+    const Site site = launch.site(mine.site);
+    Report r = make(foreign ? "gm-race" : "missing-sync",
+                    {site.name, site.loc, static_cast<Pipe>(mine.pipe())}, "");
+    r.core = static_cast<int>(mine.block());
     r.tensor = buffer.describe();
     r.begin = begin;
     r.end = end;
     r.index = static_cast<int64_t>(c.byte);
-    r.other = where(c.other);
-    const std::string did = c.other_writes ? "written" : "read";
-    r.message = std::string(writes ? "writes" : "reads") + " GM byte " + std::to_string(c.byte) +
-                (foreign ? ", " + did + " by core " + std::to_string(c.other.block()) +
-                               ", with no synchronisation between the cores"
-                         : ", " + did + " on " + pipe_name(c.other.pipe()) +
-                               " of the same core, without " + pipe_name(c.other.pipe()) + " -> " +
-                               pipe_name(instr.pipe) + " order (event or PipeBarrier)");
+    r.other = std::string(second_writes ? "write, " : "read, ") + site_text(theirs);
+    r.message =
+        std::string(first_writes ? "writes" : "reads") + " GM byte " + std::to_string(c.byte);
+    if (foreign) {
+        r.message += std::string(", which core ") + std::to_string(theirs.block()) +
+                     (second_writes ? " writes" : " reads") +
+                     ", with no synchronisation between the cores";
+    } else {
+        r.message += std::string(second_writes ? ", written" : ", read") + " on " +
+                     pipe_name(theirs.pipe()) + " of the same core, without " +
+                     pipe_name(theirs.pipe()) + " -> " + pipe_name(instr.pipe) +
+                     " order (event or PipeBarrier)";
+    }
     report(std::move(r));
 }
 
@@ -392,33 +413,28 @@ void Core::charge(const Instr& instr, double cycles, uint64_t repeats) {
 double Core::occupy_gm(double ready, double cycles) {
     const double oldest = std::min(time[kMte2], time[kMte3]);
     while (!gm_busy.empty() && gm_busy.front().second < oldest) gm_busy.pop_front();
-    double at = ready;
-    size_t i = 0;
-    while (i < gm_busy.size() && gm_busy[i].second <= at) ++i;
-    while (cycles > 0) {
-        const double gap_end = i < gm_busy.size() ? gm_busy[i].first : at + cycles;
-        if (gap_end > at) {
-            const double used = std::min(cycles, gap_end - at);
-            cycles -= used;
-            const std::pair<double, double> piece{at, at + used};
-            at += used;
-            if (i > 0 && gm_busy[i - 1].second == piece.first) {
-                gm_busy[i - 1].second = piece.second;
-            } else {
-                gm_busy.insert(gm_busy.begin() + static_cast<int64_t>(i), piece);
-                ++i;
-            }
-            if (i < gm_busy.size() && gm_busy[i].first == at) {
-                gm_busy[i - 1].second = gm_busy[i].second;
-                gm_busy.erase(gm_busy.begin() + static_cast<int64_t>(i));
-                if (cycles > 0) at = gm_busy[i - 1].second;
-            }
+    std::deque<std::pair<double, double>> merged;
+    const auto add = [&](std::pair<double, double> piece) {
+        if (!merged.empty() && merged.back().second >= piece.first) {
+            merged.back().second = std::max(merged.back().second, piece.second);
         } else {
-            at = gm_busy[i].second;
-            ++i;
+            merged.push_back(piece);
         }
+    };
+    double at = ready;
+    for (const auto& taken : gm_busy) {
+        const double free = std::min(cycles, taken.first - at);
+        if (taken.second > ready && free > 0) {
+            add({at, at + free});
+            at += free;
+            cycles -= free;
+        }
+        add(taken);
+        if (cycles > 0) at = std::max(at, taken.second);
     }
-    return at;
+    if (cycles > 0) add({at, at + cycles});
+    gm_busy = std::move(merged);
+    return at + cycles;
 }
 
 void Core::charge_transfer(const Instr& instr, uint64_t bytes, uint64_t pieces, const uint8_t* gm) {

@@ -129,7 +129,7 @@ class Core final : public Order {
     void report_uninitialized(const Instr& instr, const UbTensor& t, const char* role,
                               uint64_t begin, uint64_t end);
     std::string describe(const UbTensor& t) const;
-    std::string where(const Access& access) const;
+    std::string site_text(const Access& access) const;
 
     // GM. Null: reported.
     std::shared_ptr<GmBuffer> gm_range(const Instr& instr, const GmTensor& t, uint64_t begin,
@@ -175,6 +175,8 @@ class Core final : public Order {
     DType atomic_dtype = DType::other;
     Loc atomic_loc;
     float deq_scale = 1.0f;
+    const char* scratched_by = nullptr;  // last instruction that used the top 8 KiB of UB
+    Loc scratched_at;
     uint64_t compare_mask[2] = {};
     uint64_t acc_value = 0, extreme_value = 0, extreme_index = 0;
     uint64_t gather_count = 0;

@@ -210,8 +210,8 @@ void check_overlap(Core& core, const Instr& instr, const Walk& walk, const Layou
     };
     const Range d0 = span(dst, 0), s0 = span(src, 0);
     const uint64_t last = walk.repeats - 1;
-    const uint64_t d_end = d0.end + last * dst.repeat_bytes,
-                   s_end = s0.end + last * src.repeat_bytes;
+    const uint64_t d_end = std::max(d0.end, span(dst, last).end);
+    const uint64_t s_end = std::max(s0.end, span(src, last).end);
     if (d_end <= s0.begin || s_end <= d0.begin) return;
     const bool same_lanes =
         dst.base == src.base && dst.element == src.element && dst.block_bytes == src.block_bytes;

@@ -84,7 +84,7 @@ void propagate_init(Core& core, const Walk& walk, const Layout& dst,
 // Cycles of a vector instruction of `repeats` 256-byte repeats.
 double vector_cycles(const Core& core, double per_repeat, uint64_t repeats);
 
-// The instruction scratches the top 8 KiB of UB: reports a buffer there, then spoils the bytes.
+// The instruction uses the top 8 KiB of UB as scratch: what lies there is lost.
 void use_reserved_ub(Core& core, const Instr& instr);
 
 }  // namespace ascendc_emulator

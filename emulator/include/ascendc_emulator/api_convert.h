@@ -50,10 +50,30 @@ void Cast(const LocalTensor<D>& dst, const LocalTensor<S>& src, const RoundMode&
     set_count(call, count);
     rt::cast(call, mode, loc);
 }
+// Conversion on the scalar unit.
+template <typename S, typename D, RoundMode mode>
+D ScalarCast(S value, rt::Loc loc = rt::Loc::here()) {
+    static_assert(std::is_same_v<S, float> && one_of<D, half, int32_t, bfloat16_t>,
+                  "AscendC::ScalarCast converts float to half, bfloat16_t or int32_t");
+    D result;
+    rt::scalar_cast(rt::dtype_of<D>(), rt::dtype_of<S>(), mode, &value, &result, loc);
+    return result;
+}
+
+#if __CCE_AICORE__ == 220
+inline float ToFloat(const bfloat16_t& value) {
+    return value;
+}
+inline bfloat16_t ToBfloat16(const float& value) {
+    return value;
+}
+#endif
+
+#if __CCE_AICORE__ >= 200
 inline void SetDeqScale(half scale) {
-    static_assert(!on_910, "AscendC::SetDeqScale does not exist on " ASCENDC_EMULATOR_SOC_NAME);
     rt::set_deq_scale(scale);
 }
+#endif
 
 template <typename T>
 constexpr bool has_compare = is_floating<T> || (on_910b && one_of<T, int32_t>);

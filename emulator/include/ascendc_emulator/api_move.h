@@ -134,10 +134,11 @@ void GatherMask(const LocalTensor<T>& dst, const LocalTensor<T>& src, uint8_t pa
     call.pattern = pattern;
     rsvdCnt = rt::gather_mask(call, loc);
 }
+#if __CCE_AICORE__ >= 200
 inline int64_t GetGatherMaskRemainCount() {
-    static_assert(!on_910, "AscendC::GetGatherMaskRemainCount does not exist on ascend910");
     return static_cast<int64_t>(rt::last_gather_mask_count());
 }
+#endif
 
 template <typename T>
 void Transpose(const LocalTensor<T>& dst, const LocalTensor<T>& src,

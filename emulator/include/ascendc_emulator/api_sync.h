@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "ascendc_emulator/api_elementwise.h"
+#include "ascendc_emulator/macros.h"
 
 namespace AscendC {
 inline namespace ASCENDC_EMULATOR_ABI {
@@ -92,6 +93,10 @@ inline int64_t GetTaskRation() {
 }
 inline int64_t GetSystemCycle() {
     return rt::system_cycle();
+}
+// The user's part of the workspace: what the test program passed, as in CANN's CPU twin.
+inline GM_ADDR GetUserWorkspace(GM_ADDR workspace) {
+    return workspace;
 }
 inline void GetArchVersion(uint32_t& version) {
     version = __CCE_AICORE__;

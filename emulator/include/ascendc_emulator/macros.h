@@ -58,6 +58,13 @@
         (void)ascendc_emulator_unused; \
     } while (0)
 #define REGISTER_TILING_FOR_TILINGKEY(expression, type) REGISTER_TILING_DEFAULT(type)
+
+// Copies the tiling struct of an operator project from GM to the stack.
+#ifndef GET_TILING_DATA_WITH_STRUCT
+#define GET_TILING_DATA_WITH_STRUCT(type, name, pointer) \
+    type name;                                           \
+    __builtin_memcpy(&name, (pointer), sizeof(type))
+#endif
 #define ASCENDC_SHAPE(dims, ...) \
     dims, (const uint32_t[]) {   \
         __VA_ARGS__              \

@@ -125,6 +125,8 @@ struct VectorCall {
 
 void elementwise(const VectorCall& call, Loc loc);
 void cast(const VectorCall& call, AscendC::RoundMode mode, Loc loc);
+void scalar_cast(DType dst, DType src, AscendC::RoundMode mode, const void* from, void* to,
+                 Loc loc);
 void compare(const VectorCall& call, AscendC::CMPMODE mode, bool scalar, bool to_register, Loc loc);
 void select(const VectorCall& call, const UbTensor& sel_mask, AscendC::SELMODE mode, bool scalar,
             Loc loc);

@@ -159,10 +159,7 @@ class TPipe {
     TPipe& operator=(const TPipe&) = delete;
 
     void Init(rt::Loc loc = rt::Loc::here());
-    void Destroy() {
-        if (id_ != 0) rt::pipe_destroy(id_);
-        id_ = 0;
-    }
+    void Destroy();
     void Reset(rt::Loc loc = rt::Loc::here()) { rt::pipe_reset(id_, loc); }
     template <TPosition src, TPosition dst, int32_t depth, auto mask>
     bool InitBuffer(TQueBind<src, dst, depth, mask>& que, uint8_t num, uint32_t len,
@@ -212,6 +209,12 @@ class TPipe {
 };
 
 inline thread_local TPipe* current_pipe = nullptr;
+
+inline void TPipe::Destroy() {
+    if (id_ != 0) rt::pipe_destroy(id_);
+    if (current_pipe == this) current_pipe = nullptr;
+    id_ = 0;
+}
 
 inline void TPipe::Init(rt::Loc loc) {
     Destroy();

@@ -1,0 +1,16 @@
+// Gather offsets count elements where bytes are wanted, then scaled twice.
+#include "broken/broken.h"
+
+BROKEN_KERNEL(1) {
+    TPipe pipe;
+    TBuf<TPosition::VECCALC> data, index, result;
+    pipe.InitBuffer(data, 1024);
+    pipe.InitBuffer(index, 1024);
+    pipe.InitBuffer(result, 1024);
+    auto d = data.Get<float>();
+    auto i = index.Get<int32_t>();
+    Duplicate(d, 1.0f, 256);
+    CreateVecIndex(i, 0, 256);
+    Muls(i, i, 16, 256);
+    Gather(result.Get<float>(), d, i.ReinterpretCast<uint32_t>(), 0, 256);  // expect: ub-out-of-bounds
+}

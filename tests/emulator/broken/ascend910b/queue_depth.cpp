@@ -1,0 +1,15 @@
+// Two EnQue on a queue of depth 1.
+#include "broken/broken.h"
+
+BROKEN_KERNEL(1) {
+    TPipe pipe;
+    TQue<TPosition::VECIN, 1> in;
+    pipe.InitBuffer(in, 2, 1024 * sizeof(float));
+    auto source = global<float>(x);
+    auto a = in.AllocTensor<float>();
+    DataCopy(a, source, 1024);
+    in.EnQue(a);
+    auto b = in.AllocTensor<float>();
+    DataCopy(b, source[1024], 1024);
+    in.EnQue(b);  // expect: queue-depth
+}

@@ -1,0 +1,9 @@
+// InitBuffer was forgotten for one queue.
+#include "broken/broken.h"
+
+BROKEN_KERNEL(1) {
+    TPipe pipe;
+    TQue<TPosition::VECIN, 1> in;
+    auto a = in.AllocTensor<float>();  // expect: queue-not-initialized
+    in.FreeTensor(a);
+}

@@ -1,0 +1,6 @@
+// Only some cores reach SyncAll.
+#include "broken/broken.h"
+
+BROKEN_KERNEL(4) {
+    if (GetBlockIdx() != 3) SyncAll();  // expect: sync-all-incomplete
+}

@@ -1,0 +1,6 @@
+// SyncAll with more blocks than cores.
+#include "broken/broken.h"
+
+BROKEN_KERNEL(64) {
+    SyncAll();  // expect: too-many-blocks
+}
