@@ -47,14 +47,16 @@ void cut_into_blocks(ChannelSumPlan& plan) {
     plan.blocks = plan.rows * plan.chunks_per_row;
 }
 
-Traversal choose_traversal(const ChannelSumPlan& plan, const TensorView* const* views) {
+Traversal choose_traversal(ChannelSumPlan& plan, const TensorView* const* views) {
     bool along_positions = plan.positions.count <= 1;
     bool along_channels = true;
+    plan.has_neighbouring_channels = false;
     for (int k = 0; k < plan.operands; ++k) {
         const int64_t size = static_cast<int64_t>(data_type_size(views[k]->dtype));
         along_positions = along_positions &&
                           (plan.positions.count == 0 || plan.positions.stride[0][k] == size);
         along_channels = along_channels && plan.channel_stride[k] == size;
+        plan.has_neighbouring_channels = plan.has_neighbouring_channels || plan.channel_stride[k] == size;
     }
     along_positions = along_positions && plan.row_length > 1;
     if (along_positions && along_channels) along_positions = plan.row_length >= plan.channels;
@@ -70,12 +72,17 @@ void cut_into_tasks(ChannelSumPlan& plan) {
     const int64_t lanes = std::min<int64_t>(kSumLanes, plan.row_length);
     switch (plan.traversal) {
         case Traversal::kAlongPositions: plan.channel_tile = 64; break;
-        case Traversal::kAlongChannels: plan.channel_tile = std::min<int64_t>(1024, 128 * kSumLanes / lanes); break;
-        case Traversal::kStaged: plan.channel_tile = 16; break;
+        case Traversal::kAlongChannels:
+            plan.channel_tile = std::min<int64_t>(1024, kChannelTile * kSumLanes / lanes);
+            break;
+        case Traversal::kStaged: plan.channel_tile = plan.has_neighbouring_channels ? 16 : 1; break;
     }
     plan.channel_tile = std::min(plan.channel_tile, plan.channels);
     plan.channel_tiles = divide_up(plan.channels, plan.channel_tile);
     plan.chunks_per_task = std::min<int64_t>(plan.chunks_per_row, 16);
+    for (int k = 0; k < plan.operands && plan.positions.count > 0; ++k) {
+        plan.prefetch[k] = kPositionGroup * plan.positions.stride[plan.positions.count - 1][k];
+    }
     const int64_t outer = plan.chunks_per_row == 1
                               ? plan.blocks
                               : plan.rows * divide_up(plan.chunks_per_row, plan.chunks_per_task);

@@ -15,6 +15,8 @@ namespace ascend_grad {
 
 inline constexpr int kSumLanes = 16;
 inline constexpr int64_t kSumBlock = 1024;  // elements of a block, at most
+inline constexpr int64_t kChannelTile = 512;  // channels of a task that walks along channels
+inline constexpr int64_t kPositionGroup = 64; // positions that it takes at a time
 
 enum class Traversal : int32_t {
     kAlongPositions,  // positions of a row are contiguous in every tensor
@@ -24,6 +26,7 @@ enum class Traversal : int32_t {
 
 struct ChannelSumPlan {
     Traversal traversal;
+    bool has_neighbouring_channels;  // in some tensor
     int32_t operands;  // tensors walked together
     int32_t sums;      // sums per channel
     int64_t channels;
@@ -41,6 +44,7 @@ struct ChannelSumPlan {
     int64_t channel_tile;     // channels per task
     int64_t channel_tiles;
     int64_t tasks;
+    int64_t prefetch[Loops::kMaxOperands];  // kAlongChannels: bytes to the same position of the next group
 
     int64_t partial_count() const { return blocks * sums * channels; }
 };

@@ -28,7 +28,7 @@ AG_INLINE Lanes keep_first(Lanes x, int n) {
 
 AG_INLINE int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
-// Sixteen lane sums for each of up to 128 neighbouring channels (more where fewer lanes are in use).
+// Sixteen lane sums for each of up to kChannelTile neighbouring channels (more where fewer lanes are in use).
 template <int kSums>
 class LaneSums {
   public:
@@ -58,7 +58,7 @@ class LaneSums {
   private:
     int lanes_ = 0;
     int pitch_ = 0;
-    alignas(64) float sums_[kSums * kLanes * (128 + kLanes)];
+    alignas(64) float sums_[kSums * kLanes * (kChannelTile + kLanes)];
 };
 
 template <class Element>
@@ -232,40 +232,44 @@ class ChannelSum {
         }
     }
 
+    // Adds `count` positions (kCount of them, where that is not 0) to one lane of every channel.
     template <int kCount>
     AG_INLINE void add_positions(const char* const* a, const char* const* b, char* const* out, int lane, int count) {
+        int c = 0;
+        for (; c + kLanes <= channels_; c += kLanes) add_to_lane<kCount, true>(a, b, out, lane, count, c);
+        if (c < channels_) add_to_lane<kCount, false>(a, b, out, lane, count, c);
+    }
+    template <int kCount, bool kWhole>
+    AG_INLINE void add_to_lane(const char* const* a, const char* const* b, char* const* out, int lane, int count, int c) {
         const int m = kCount > 0 ? kCount : count;
+        const int n = channels_ - c;
+        const Lanes p = kWhole ? load(parameters_ + c) : load_first(parameters_ + c, n);
         Lanes terms[kSums];
-        for (int c = 0; c < channels_; c += kLanes) {
-            const int n = channels_ - c < kLanes ? channels_ - c : kLanes;
-            const Lanes p = load_first(parameters_ + c, n);
-            Lanes s[kSums];
-            float* sums[kSums];
-            for (int k = 0; k < kSums; ++k) {
-                sums[k] = lanes_.at(k, lane, c);
-                s[k] = load(sums[k]);
-            }
-            for (int i = 0; i < m; ++i) {
-                const T* pa = reinterpret_cast<const T*>(a[i]) + c;
-                const T* pb = reinterpret_cast<const T*>(b[i]) + c;
+        Lanes s[kSums];
+        for (int k = 0; k < kSums; ++k) s[k] = load(lanes_.at(k, lane, c));
+        for (int i = 0; i < m; ++i) {
+            const T* pa = reinterpret_cast<const T*>(a[i]) + c;
+            const T* pb = reinterpret_cast<const T*>(b[i]) + c;
+            prefetch(pa, plan_.prefetch[0]);
+            prefetch(pb, plan_.prefetch[1]);
+            const Lanes value = element_(kWhole ? load(pa) : load_first(pa, n), kWhole ? load(pb) : load_first(pb, n), p, terms);
+            if (Element::kWrites) {
                 T* po = reinterpret_cast<T*>(out[i]) + c;
-                if (n == kLanes) {
-                    const Lanes value = element_(load(pa), load(pb), p, terms);
-                    if (Element::kWrites) {
-                        if (streaming_) {
-                            stream_store(po, value);
-                        } else {
-                            store(po, value);
-                        }
-                    }
+                if (!kWhole) {
+                    store_first(po, value, n);
+                } else if (streaming_) {
+                    stream_store(po, value);
                 } else {
-                    const Lanes value = element_(load_first(pa, n), load_first(pb, n), p, terms);
-                    if (Element::kWrites) store_first(po, value, n);
+                    store(po, value);
                 }
-                for (int k = 0; k < kSums; ++k) s[k] = s[k] + terms[k];
             }
-            for (int k = 0; k < kSums; ++k) store_raw(sums[k], s[k]);
+            for (int k = 0; k < kSums; ++k) s[k] = s[k] + terms[k];
         }
+        for (int k = 0; k < kSums; ++k) store_raw(lanes_.at(k, lane, c), s[k]);
+    }
+    // The same element of the next group of positions; an address that does not exist does no harm.
+    static AG_INLINE void prefetch(const void* p, int64_t distance) {
+        __builtin_prefetch(reinterpret_cast<const void*>(reinterpret_cast<intptr_t>(p) + distance));
     }
 
     void position_offsets(int64_t position, int n, int64_t (*offset)[Loops::kMaxOperands]) const {
@@ -286,24 +290,25 @@ class ChannelSum {
         }
     }
 
-    // --- staged: tiles of up to 16 channels by kStage positions ---
+    // --- staged: tiles of 16 channels by 128 positions, or of one channel by 1024 where channels are not neighbours in memory ---
 
     void staged(int64_t row, int64_t begin, int64_t length, Lanes (*sums)[kSums]) {
-        alignas(64) float stage[kOperands][kStageChannels * kStage];
-        for (int64_t done = 0; done < length; done += kStage) {
-            const int n = static_cast<int>(least(kStage, length - done));
+        alignas(64) float stage[kOperands][kStage];
+        const int step = plan_.channel_tile == 1 ? kStage / 2 : kStage / kStageChannels;
+        for (int64_t done = 0; done < length; done += step) {
+            const int n = static_cast<int>(least(step, length - done));
             for (int k = 0; k < 2; ++k) {
                 for_each_run(row, begin + done, n, k, [&](char* at, int column, const Tile& tile) {
-                    load_tile<T>(stage[k] + column, kStage, at, tile);
+                    load_tile<T>(stage[k] + column, step, at, tile);
                 });
             }
             for (int c = 0; c < channels_; ++c) {
-                float* out = Element::kWrites ? stage[kOperands - 1] + c * kStage : nullptr;
-                contiguous(stage[0] + c * kStage, stage[1] + c * kStage, out, n, parameters_[c], sums[c]);
+                float* out = Element::kWrites ? stage[kOperands - 1] + c * step : nullptr;
+                contiguous(stage[0] + c * step, stage[1] + c * step, out, n, parameters_[c], sums[c]);
             }
             if (Element::kWrites) {
                 for_each_run(row, begin + done, n, kOperands - 1, [&](char* at, int column, const Tile& tile) {
-                    store_tile<T>(at, stage[kOperands - 1] + column, kStage, tile);
+                    store_tile<T>(at, stage[kOperands - 1] + column, step, tile);
                 });
             }
         }
@@ -327,8 +332,8 @@ class ChannelSum {
     }
 
     static constexpr int kMaxTile = 64;
-    static constexpr int kGroup = 64;
-    static constexpr int kStage = 128;
+    static constexpr int kGroup = kPositionGroup;
+    static constexpr int kStage = 2048;
     static constexpr int kStageChannels = 16;
 
     const ChannelSumPlan& plan_;

@@ -19,32 +19,6 @@ AG_INLINE void write_element(char* p, float x) {
     std::memcpy(p, &value, sizeof(T));
 }
 
-// The even elements of the 32 that start at p.
-AG_INLINE Lanes load_every_second(const float* p) {
-    Lanes result;
-    AG_EACH_REGISTER {
-        Quad out[kRegisterLanes / 4];
-        for (int q = 0; q < kRegisterLanes / 4; ++q) {
-            Quad a, b;
-            std::memcpy(&a, p + 2 * (i * kRegisterLanes + 4 * q), sizeof(a));
-            std::memcpy(&b, p + 2 * (i * kRegisterLanes + 4 * q) + 4, sizeof(b));
-            out[q] = Quad{a[0], a[2], b[0], b[2]};
-        }
-        std::memcpy(&result.r[i], out, sizeof(Register));
-    }
-    return result;
-}
-template <class T>
-AG_INLINE Lanes load_every_second(const T* p) {
-    uint32_t pairs[kLanes];
-    uint16_t even[kLanes];
-    std::memcpy(pairs, p, sizeof(pairs));
-    for (int i = 0; i < kLanes; ++i) even[i] = static_cast<uint16_t>(pairs[i]);
-    HalfVector bits;
-    std::memcpy(&bits, even, sizeof(bits));
-    return widen(bits, T{});
-}
-
 // to[0..n) = the n elements that start at `from`, `stride` bytes apart.
 template <class T>
 inline void load_run(float* to, const char* from, int64_t stride, int n) {

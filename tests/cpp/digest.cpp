@@ -10,6 +10,7 @@
 #include "core/executor.h"
 #include "core/parallel.h"
 #include "core/scalar.h"
+#include "isa/environment.h"
 #include "ops/table.h"
 
 namespace {
@@ -196,6 +197,11 @@ void avg_pool(Report& report, DataType dtype, Layout layout, const Pool& pool) {
 }  // namespace
 
 int main(int argc, char** argv) {
+    constexpr int kSkipped = 77;
+    if (!environment().error.empty()) {
+        std::fprintf(stderr, "%s\n", environment().error.c_str());
+        return kSkipped;
+    }
     if (argc > 1) set_thread_limit(std::atoi(argv[1]));
     const std::vector<Shape> shapes = {{4, 2},       {1, 1},        {3, 17, 1},    {2, 3, 7, 7},  {33, 5, 15}, {20, 24, 16},
                                        {5, 40, 49},  {2, 130, 300}, {3, 2, 50, 60}, {2100, 3},    {70, 33},    {1, 9, 5000},

@@ -13,9 +13,10 @@ namespace {
 int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 PoolAxis pool_axis(int64_t extent, int64_t windows, int64_t kernel, int64_t stride, int64_t pad) {
-    // Windows that start beyond the input add nothing, which also bounds i * stride.
+    // Windows that start beyond the input add nothing, which also bounds i * stride. Only one window exists where the stride is
+    // longer than all before the input's end, so a smaller one serves as well.
     const int64_t reaching = (extent + pad - 1) / stride + 1;
-    return PoolAxis{extent, kernel, stride, pad, std::min(windows, reaching)};
+    return PoolAxis{extent, kernel, std::min(stride, extent + pad), pad, std::min(windows, reaching)};
 }
 
 Op::Mode mode_of(const Op::Args& args) {

@@ -8,20 +8,22 @@ namespace pool_scratch {
 
 inline constexpr int64_t kMaxColumns = 512;   // of grad_input per tile along the width
 inline constexpr int64_t kMaxChannels = 512;  // per tile along channels
-inline constexpr int64_t kRows = 8;           // scaled rows of grad_output kept for reuse
+inline constexpr int64_t kRows = 16;          // scaled rows of grad_output kept for reuse, at most
 inline constexpr int64_t kFloats = 10240;     // of scaled rows, all together
 
 // Windows that cover one element, at most.
-constexpr int64_t overlap(const PoolAxis& axis) { return (axis.kernel + axis.stride - 1) / axis.stride; }
+constexpr int64_t overlap(const PoolAxis& axis) { return (axis.kernel - 1) / axis.stride + 1; }
 // Windows that reach one of `columns` neighbouring elements, at most.
 constexpr int64_t reaching(const PoolAxis& axis, int64_t columns) {
     return (columns - 1) / axis.stride + 1 + overlap(axis);
 }
 
-// Scaled rows of grad_output to keep: those that one row of grad_input needs, and one for their sum.
+// Scaled rows of grad_output to keep: those that one row of grad_input needs, rounded up to a power of two, and one for their
+// sum.
 constexpr int64_t kept_rows(const AvgPool2dBackward::Plan& plan) {
-    const int64_t rows = overlap(plan.height);
-    return (rows < kRows ? rows : kRows) + 1;
+    int64_t rows = 1;
+    while (rows < overlap(plan.height) && rows < kRows) rows *= 2;
+    return rows + 1;
 }
 // Columns of grad_input whose windows' channels fit; less than 1 where the kernel is too large to keep any.
 constexpr int64_t columns_per_tile(const AvgPool2dBackward::Plan& plan) {
