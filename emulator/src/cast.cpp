@@ -11,8 +11,7 @@ namespace {
 
 using AscendC::RoundMode;
 
-// Rounds to an integral value.
-double round_integral(double x, RoundMode mode) {
+double round_magnitude(double x, RoundMode mode) {
     switch (mode) {
         case RoundMode::CAST_FLOOR:
             return std::floor(x);
@@ -33,6 +32,11 @@ double round_integral(double x, RoundMode mode) {
             return std::fmod(f, 2.0) == 0 ? f : f + 1;
         }
     }
+}
+
+// Rounds to an integral value; a zero keeps the sign of x.
+double round_integral(double x, RoundMode mode) {
+    return std::copysign(round_magnitude(x, mode), x);
 }
 
 // Rounds to a binary format with `mantissa` explicit bits, smallest exponent and largest value
