@@ -1,0 +1,93 @@
+"""Nothing outside an array is touched, not even read: every array ends or begins at a page that
+cannot be accessed. Runs in a process of its own, which a stray access would kill."""
+
+from __future__ import annotations
+
+import ctypes
+import mmap
+import signal
+import sys
+from itertools import product
+
+import ascend_grad as ag
+import numpy as np
+import pytest
+from arrays import DTYPES, LAYOUTS, place
+from subprocesses import run_python
+
+PAGE = mmap.PAGESIZE
+LIBC = ctypes.CDLL(None, use_errno=True)
+
+
+def between_guards(
+    shape: tuple[int, ...], dtype: np.dtype, layout: str, at_end: bool
+) -> np.ndarray:
+    """An array of that layout whose last (or first) byte touches an inaccessible page."""
+    strides = place(shape, dtype, layout, np.random.default_rng(0)).array.strides
+    reach = [(extent - 1) * stride for extent, stride in zip(shape, strides, strict=True)]
+    low, high = sum(r for r in reach if r < 0), sum(r for r in reach if r > 0)
+    span = high - low + dtype.itemsize
+    pages = -(-span // PAGE)
+    memory = mmap.mmap(-1, (pages + 2) * PAGE)
+    address = ctypes.addressof(ctypes.c_char.from_buffer(memory))
+    for guard in (address, address + (pages + 1) * PAGE):
+        if LIBC.mprotect(ctypes.c_void_p(guard), ctypes.c_size_t(PAGE), 0) != 0:
+            raise OSError(ctypes.get_errno(), "mprotect")
+    start = (pages + 1) * PAGE - span if at_end else PAGE
+    array = np.ndarray(shape, dtype, memory, start - low, strides)
+    array[...] = np.linspace(-1, 1, array.size).reshape(shape).astype(dtype)
+    return array
+
+
+def call_all(shape: tuple[int, ...], dtype: np.dtype, layout: str, at_end: bool) -> None:
+    def new(extents: tuple[int, ...]) -> np.ndarray:
+        return between_guards(extents, dtype, layout, at_end)
+
+    channels = shape[1:2]
+    g, x, out, statistics, sums = new(shape), new(shape), new(shape), new(channels), new(channels)
+    for dim in range(len(shape)):
+        ag.softmax_backward(g, x, dim, out=out)
+    ag.prelu_backward(g, x, statistics, grad_input=out, grad_weight=sums)
+    ag.prelu_backward(g, x, new((1,)), grad_input=out)
+    ag.batch_norm_reduce_backward(g, x, statistics, statistics, sum_dy=sums)
+    image = shape if len(shape) == 4 else (*shape, 1)[:3]
+    for kernel, stride, padding in ((1, 1, 0), (2, 2, 1), (3, 1, 1)):
+        extents = [(size + 2 * padding - kernel) // stride + 1 for size in image[-2:]]
+        if min(extents) > 0:
+            gradient, target = new((*image[:-2], *extents)), new(image)
+            ag.avg_pool2d_backward(
+                gradient, x.reshape(image), kernel, stride, padding, grad_input=target
+            )
+
+
+def main(dtype: np.dtype) -> None:
+    for layout, at_end in product(LAYOUTS, (True, False)):
+        for length in (*range(1, 36), 63, 64, 65, 1023, 1025):
+            call_all((2, length), dtype, layout, at_end)
+            call_all((length, 3), dtype, layout, at_end)
+        for shape in ((2, 3, 5), (1, 17, 4, 5), (3, 2, 1, 33), (2, 9, 7, 7), (1, 33, 3, 2)):
+            call_all(shape, dtype, layout, at_end)
+    print("done")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs mprotect of Linux")
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@pytest.mark.parametrize("isa", ag.build_info()["isa_available"])
+def test_guard_pages(dtype: np.dtype, isa: str) -> None:
+    done = run_python(__file__, dtype.name, ASCEND_GRAD_ISA=isa)
+    assert (done.returncode, done.stdout) == (0, "done\n"), done.stderr[-2000:]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs mprotect of Linux")
+@pytest.mark.parametrize("at_end", [True, False])
+def test_a_stray_access_is_deadly(at_end: bool) -> None:
+    code = (
+        "import numpy as np; from test_guard_pages import between_guards; import ctypes;"
+        f"a = between_guards((5,), np.dtype('f4'), 'contiguous', {at_end});"
+        f"ctypes.string_at(a.ctypes.data + ({20 if at_end else -1}), 1)"
+    )
+    assert run_python("-c", code).returncode == -signal.SIGSEGV
+
+
+if __name__ == "__main__":
+    main(next(dtype for dtype in DTYPES if dtype.name == sys.argv[1]))
