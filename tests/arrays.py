@@ -50,6 +50,12 @@ class Placed:
         assert np.array_equal(self.buffer, self.before), "the array was written"
 
 
+def reach(shape: tuple[int, ...], strides: tuple[int, ...]) -> tuple[int, int]:
+    """Lowest and highest byte offset of an element from element 0 (of its first byte)."""
+    steps = [(extent - 1) * stride for extent, stride in zip(shape, strides, strict=True)]
+    return sum(step for step in steps if step < 0), sum(step for step in steps if step > 0)
+
+
 def place(
     shape: tuple[int, ...],
     dtype: np.dtype,

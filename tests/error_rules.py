@@ -71,6 +71,14 @@ LEGAL: dict[str, dict[str, Any]] = {
     SOFTMAX: {**dict.fromkeys(("grad_output", "output", "out"), Array((2, 3))), "dim": 1},
 }
 
+ARRAYS = [
+    (operator, name)
+    for operator, legal in LEGAL.items()
+    for name, value in legal.items()
+    if isinstance(value, Array)
+]
+INPUTS = [(operator, name) for operator, name in ARRAYS if name not in OUTPUTS[operator]]
+RESULTS = [(operator, name) for operator, name in ARRAYS if name in OUTPUTS[operator]]
 SENTINEL = 0x5A
 
 

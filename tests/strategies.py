@@ -149,9 +149,7 @@ def avg_pool2d_backward(choose: Chooser) -> Case:
     if long_axis > 12:
         columns = rows
     many = choose.integer(0, 9) == 0
-    leading = shape_of(
-        choose, choose.integer(1, 2), 7000 // (rows[0] * columns[0]) if many else 24
-    )
+    leading = shape_of(choose, choose.integer(1, 2), 7000 // (rows[0] * columns[0]) if many else 24)
     dtype = choose.pick(DTYPES)
     case.add_input("grad_output", (*leading, rows[4], columns[4]), dtype, choose)
     shape = (*leading, rows[0], columns[0])

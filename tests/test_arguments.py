@@ -8,16 +8,19 @@ import ascend_grad as ag
 import numpy as np
 import pytest
 from arrays import FLOAT32
-from error_rules import BN, LEGAL, OUTPUTS, POOL, PRELU, SOFTMAX, Array, arguments
-
-ARRAYS = [
-    (operator, name)
-    for operator, legal in LEGAL.items()
-    for name, value in legal.items()
-    if isinstance(value, Array)
-]
-INPUTS = [(operator, name) for operator, name in ARRAYS if name not in OUTPUTS[operator]]
-RESULTS = [(operator, name) for operator, name in ARRAYS if name in OUTPUTS[operator]]
+from error_rules import (
+    ARRAYS,
+    BN,
+    INPUTS,
+    LEGAL,
+    OUTPUTS,
+    POOL,
+    PRELU,
+    RESULTS,
+    SOFTMAX,
+    Array,
+    arguments,
+)
 
 
 def call(operator: str, **changes: Any) -> Any:

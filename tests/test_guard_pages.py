@@ -12,7 +12,7 @@ from itertools import product
 import ascend_grad as ag
 import numpy as np
 import pytest
-from arrays import DTYPES, LAYOUTS, place
+from arrays import DTYPES, LAYOUTS, place, reach
 from subprocesses import run_python
 
 PAGE = mmap.PAGESIZE
@@ -24,8 +24,7 @@ def between_guards(
 ) -> np.ndarray:
     """An array of that layout whose last (or first) byte touches an inaccessible page."""
     strides = place(shape, dtype, layout, np.random.default_rng(0)).array.strides
-    reach = [(extent - 1) * stride for extent, stride in zip(shape, strides, strict=True)]
-    low, high = sum(r for r in reach if r < 0), sum(r for r in reach if r > 0)
+    low, high = reach(shape, strides)
     span = high - low + dtype.itemsize
     pages = -(-span // PAGE)
     memory = mmap.mmap(-1, (pages + 2) * PAGE)

@@ -10,17 +10,9 @@ from typing import Any
 import ascend_grad as ag
 import numpy as np
 import pytest
-from arrays import FLOAT16, FLOAT32
-from error_rules import BN, LEGAL, OUTPUTS, POOL, PRELU, SOFTMAX, Array, arguments
+from arrays import FLOAT16, FLOAT32, reach
+from error_rules import ARRAYS, BN, LEGAL, OUTPUTS, POOL, PRELU, RESULTS, SOFTMAX, arguments
 from numpy.lib.stride_tricks import as_strided
-
-ARRAYS = [
-    (operator, name)
-    for operator, legal in LEGAL.items()
-    for name, value in legal.items()
-    if isinstance(value, Array)
-]
-RESULTS = [(operator, name) for operator, name in ARRAYS if name in OUTPUTS[operator]]
 
 
 def assert_overlap_refused(operator: str, made: dict[str, Any], *names: str) -> None:
@@ -169,8 +161,7 @@ def random_view(
     """Any strides that stay inside, multiples of the element's size or not."""
     unit = int(rng.choice([1, 2, dtype.itemsize, dtype.itemsize]))
     strides = [int(rng.integers(-12, 13)) * unit for _ in shape]
-    reach = [(extent - 1) * stride for extent, stride in zip(shape, strides, strict=True)]
-    low, high = sum(r for r in reach if r < 0), sum(r for r in reach if r > 0)
+    low, high = reach(shape, tuple(strides))
     start = int(rng.integers(-low, memory.size - high - dtype.itemsize))
     return np.ndarray(shape, dtype, memory, start, tuple(strides))
 
