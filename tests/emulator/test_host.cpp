@@ -1,0 +1,189 @@
+// The host interface: options, reports as structs, registered memory, costs, trace.
+#include <sstream>
+
+#include "check.h"
+
+using namespace AscendC;
+using ascendc_emulator::Options;
+
+namespace {
+
+constexpr int kArch = __CCE_AICORE__;
+
+// z = x + y by tiles through double-buffered queues.
+void add(GM_ADDR x, GM_ADDR y, GM_ADDR z, uint32_t n) {
+    constexpr uint32_t kTile = 2048;
+    TPipe pipe;
+    TQue<TPosition::VECIN, 1> a, b;
+    TQue<TPosition::VECOUT, 1> c;
+    pipe.InitBuffer(a, 2, kTile * 4);
+    pipe.InitBuffer(b, 2, kTile * 4);
+    pipe.InitBuffer(c, 2, kTile * 4);
+    const uint32_t each = n / static_cast<uint32_t>(GetBlockNum());
+    const uint64_t start = each * static_cast<uint64_t>(GetBlockIdx());
+    for (uint32_t i = 0; i < each; i += kTile) {
+        auto ta = a.AllocTensor<float>(), tb = b.AllocTensor<float>();
+        DataCopy(ta, global(reinterpret_cast<float*>(x))[start + i], kTile);
+        DataCopy(tb, global(reinterpret_cast<float*>(y))[start + i], kTile);
+        a.EnQue(ta);
+        b.EnQue(tb);
+        ta = a.DeQue<float>();
+        tb = b.DeQue<float>();
+        auto tc = c.AllocTensor<float>();
+        Add(tc, ta, tb, kTile);
+        c.EnQue(tc);
+        a.FreeTensor(ta);
+        b.FreeTensor(tb);
+        tc = c.DeQue<float>();
+        DataCopy(global(reinterpret_cast<float*>(z))[start + i], tc, kTile);
+        c.FreeTensor(tc);
+    }
+}
+
+void registered_memory_and_costs() {
+    constexpr uint32_t kCount = 8 * 2048 * 4;
+    std::vector<float> x(kCount, 1.0f), y(kCount, 2.0f), z(kCount);
+    auto* px = reinterpret_cast<uint8_t*>(x.data());
+    auto* py = reinterpret_cast<uint8_t*>(y.data());
+    auto* pz = reinterpret_cast<uint8_t*>(z.data());
+    ascendc_emulator::register_gm(px, kCount * 4, "x", true);
+    ascendc_emulator::register_gm(py, kCount * 4, "y", true);
+    ascendc_emulator::register_gm(pz, kCount * 4, "z", false);
+    Options options;
+    options.trace = true;
+    const auto result = ascendc_emulator::run(kArch, "add", 8, options, add, px, py, pz, kCount);
+    CHECK_CLEAN(result);
+    CHECK(z[0] == 3.0f && z[kCount - 1] == 3.0f);
+    const auto& cost = result.cost;
+    CHECK(cost.cores.size() == 8);
+    CHECK(cost.gm_bytes_read == kCount * 8);
+    CHECK(cost.gm_bytes_written == kCount * 4);
+    const auto& mte2 = cost.cores[3].pipe[2];
+    CHECK(mte2.instructions == 8 && mte2.transfers == 8 && mte2.bytes == 4 * 2 * 8192);
+    CHECK(cost.cores[3].pipe[1].repeats == 4 * 32);
+    CHECK(cost.cycles > cost.bandwidth_bound_cycles && cost.bandwidth_bound_cycles > 0);
+    CHECK(cost.trace.size() == 8 * 16);
+    std::ostringstream trace, picture;
+    cost.write_trace(trace);
+    cost.write_svg(picture);
+    CHECK(trace.str().find("\"name\":\"DataCopy\"") != std::string::npos);
+    CHECK(picture.str().find("</svg>") != std::string::npos);
+    CHECK(cost.table().find("not a measurement") != std::string::npos);
+    for (uint8_t* p : {px, py, pz}) ascendc_emulator::unregister_gm(p);
+
+    // After unregistering, the memory is no GM any more.
+    const auto refused = ascendc_emulator::run(kArch, "add", 1, Options(), add, px, py, pz, kCount);
+    CHECK(!refused.ok() && refused.reports[0].rule == "gm-out-of-bounds");
+}
+
+void collecting() {
+    float* x = gm<float>(64, 1.0f);
+    const auto kernel = [&] {
+        TPipe pipe;
+        TBuf<TPosition::VECCALC> buffer;
+        pipe.InitBuffer(buffer, 256);
+        auto t = buffer.Get<float>();
+        DataCopy(t, global(x), 64);
+        Muls(t, t, 2.0f, 64);
+        Adds(t, t, 2.0f, 128);
+        DataCopy(global(x), t, 64);
+    };
+    Options options;
+    auto result = ascendc_emulator::launch(kArch, "k", 1, kernel, options);
+    CHECK(result.reports.size() == 1 && result.reports[0].rule == "missing-sync");
+    options.collect = true;
+    result = ascendc_emulator::launch(kArch, "k", 1, kernel, options);
+    CHECK(result.reports.size() == 3);
+    if (result.reports.size() == 3) {
+        const auto& r = result.reports[1];
+        CHECK(r.rule == "ub-out-of-bounds" && r.instruction == "Adds" && r.pipe == "V" &&
+              r.core == 0);
+        CHECK(r.begin == 0 && r.end == 512 && r.index == 64);
+        CHECK(r.text().find("test_host.cpp") != std::string::npos);
+        CHECK(result.reports[2].rule == "missing-sync");
+    }
+    options.check_sync = options.check_memory = options.check_operands = false;
+    result = ascendc_emulator::launch(kArch, "k", 1, kernel, options);
+    CHECK(result.ok());
+    ascendc_emulator::GmFree(x);
+}
+
+void notes_are_off() {
+    Options options;
+    const auto kernel = [] {
+        TPipe pipe;
+        TBuf<TPosition::VECCALC> buffer;
+        pipe.InitBuffer(buffer, 256);
+        Duplicate(buffer.Get<float>(), 0.0f, 0);
+    };
+    CHECK(ascendc_emulator::launch(kArch, "k", 1, kernel, options).reports.empty());
+    options.notes = true;
+    const auto result = ascendc_emulator::launch(kArch, "k", 1, kernel, options);
+    CHECK(result.ok() && result.reports.size() == (on_910b ? 0u : 1u));
+}
+
+void bad_launches() {
+    Options options;
+    CHECK(ascendc_emulator::launch(
+              300, "k", 1, [] {}, options)
+              .reports[0]
+              .rule == "launch");
+    CHECK(ascendc_emulator::launch(
+              kArch, "k", 0, [] {}, options)
+              .reports[0]
+              .rule == "launch");
+    options.soc_version = "Ascend999";
+    CHECK(ascendc_emulator::launch(
+              kArch, "k", 1, [] {}, options)
+              .reports[0]
+              .rule == "launch");
+}
+
+// Rows of 50 floats without DataCopyPad: the tail block is loaded and stored shifted back.
+void old_product_tail() {
+    constexpr uint32_t kRow = 50;
+    float* x = gm<float>(kRow, 1.5f);
+    float* z = gm_unwritten<float>(kRow);
+    const auto result = ascendc_emulator::launch(
+        kArch, "k", 1,
+        [&] {
+            TPipe pipe;
+            TQue<TPosition::VECIN, 1> in;
+            TQue<TPosition::VECOUT, 1> out;
+            pipe.InitBuffer(in, 2, 256);
+            pipe.InitBuffer(out, 2, 256);
+            for (uint32_t part = 0; part < 2; ++part) {
+                const uint32_t n = part == 0 ? 48 : 8, at = part == 0 ? 0 : kRow - 8;
+                auto a = in.AllocTensor<float>();
+                DataCopy(a, global(x)[at], n);
+                in.EnQue(a);
+                a = in.DeQue<float>();
+                auto b = out.AllocTensor<float>();
+                Muls(b, a, 2.0f, n);
+                out.EnQue(b);
+                in.FreeTensor(a);
+                b = out.DeQue<float>();
+                if (part == 1) PipeBarrier<PIPE_MTE3>();
+                DataCopy(global(z)[at], b, n);
+                out.FreeTensor(b);
+            }
+        },
+        Options());
+    CHECK_CLEAN(result);
+    for (uint32_t i = 0; i < kRow; ++i) CHECK(z[i] == 3.0f);
+    ascendc_emulator::GmFree(x);
+    ascendc_emulator::GmFree(z);
+}
+
+}  // namespace
+
+int main() {
+    ascendc_emulator::SetKernelMode(KernelMode::AIV_MODE);
+    registered_memory_and_costs();
+    collecting();
+    notes_are_off();
+    bad_launches();
+    old_product_tail();
+    std::printf("%d failures\n", check_failures);
+    return check_failures != 0;
+}
