@@ -208,7 +208,7 @@ def avg_pool_rules() -> list[Rule]:
     rules.append(Rule(POOL, 5, {"padding": (0, 0, 0)}, "padding", ("3", "1", "2")))
     rules.append(Rule(POOL, 6, {"padding": ()}, "padding", ("0", "1", "2")))
     rules += [
-        Rule(POOL, 6, {"padding": v}, "padding", words)
+        Rule(POOL, 6, {"padding": v, "kernel_size": 2}, "padding", words)
         for v, words in (
             (2, ("2", "(kernel)")),
             ((0, 2), ("2", "(kernel)")),

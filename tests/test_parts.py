@@ -35,10 +35,9 @@ def pooling(kernel: int) -> Operator:
         count, size = g.shape[0], int(np.sqrt(g.shape[1]))
         inner = size // kernel
         gradient = g[:, : inner * inner].reshape(count, inner, inner)
-        images = out[:, : size * size].reshape(count, size, size)
-        given = images if np.shares_memory(images, out) else np.empty_like(images)
-        ag.avg_pool2d_backward(gradient, images, kernel, grad_input=given)
-        out[:, : size * size] = given.reshape(count, -1)
+        images, like = (array[:, : size * size].reshape(count, size, size) for array in (out, x))
+        ag.avg_pool2d_backward(gradient, like, kernel, grad_input=images)
+        assert np.shares_memory(images, out)
         out[:, size * size :] = 0
 
     operator.__name__ = f"pooling{kernel}"
