@@ -1,0 +1,183 @@
+// ascend_grad._bench: kernels that move bytes and do nothing else, the limits that the benchmark
+// compares operators with.
+#include <pybind11/pybind11.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <stdexcept>
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+#include "core/parallel.h"
+
+namespace py = pybind11;
+
+namespace ascend_grad::bench {
+namespace {
+
+#define ALWAYS_INLINE inline __attribute__((always_inline))
+
+constexpr int64_t kLineBytes = 64;
+// A step covers this many bytes of the largest buffer and the same share of the others.
+constexpr int64_t kStepBytes = 1024;
+
+struct Vector {
+    long long values __attribute__((vector_size(32)));
+};
+
+struct Line {
+    Vector halves[2];
+};
+
+// One or two sources of equal size that are read, and a target that is written; sizes in lines, 0
+// for none.
+struct Traffic {
+    const Line* first;
+    const Line* second;
+    Line* target;
+    int64_t source_lines, target_lines;
+};
+
+std::atomic<long long> g_sink{0};
+
+template <bool kStream>
+ALWAYS_INLINE void store(Line* to, const Line& line) {
+#if defined(__x86_64__)
+    if constexpr (kStream) {
+        const auto* from = reinterpret_cast<const __m128i*>(&line);
+        for (int i = 0; i < 4; ++i) _mm_stream_si128(reinterpret_cast<__m128i*>(to) + i, from[i]);
+        return;
+    }
+#endif
+    *to = line;
+}
+
+ALWAYS_INLINE void accumulate(Line& sum, const Line& line) {
+    for (int i = 0; i < 2; ++i) sum.halves[i].values ^= line.halves[i].values;
+}
+
+ALWAYS_INLINE int64_t share(int64_t lines, int64_t step, int64_t steps) {
+    return static_cast<int64_t>(static_cast<__int128>(lines) * step / steps);
+}
+
+template <bool kTwo, bool kStream>
+ALWAYS_INLINE void combine(const Traffic& traffic, int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+        Line line = traffic.first[i];
+        if constexpr (kTwo) accumulate(line, traffic.second[i]);
+        store<kStream>(traffic.target + i, line);
+    }
+}
+
+template <bool kTwo>
+ALWAYS_INLINE void read(const Traffic& traffic, int64_t begin, int64_t end, Line& sum) {
+    Line other{};
+    for (int64_t i = begin; i < end; ++i) {
+        accumulate(sum, traffic.first[i]);
+        if constexpr (kTwo) accumulate(other, traffic.second[i]);
+    }
+    accumulate(sum, other);
+}
+
+// Steps [begin, end) of `steps` equal shares of all buffers.
+template <bool kTwo, bool kStream>
+ALWAYS_INLINE void move(const Traffic& traffic, int64_t steps, int64_t begin, int64_t end) {
+    if (traffic.source_lines == traffic.target_lines) {
+        combine<kTwo, kStream>(traffic, share(traffic.source_lines, begin, steps),
+                               share(traffic.source_lines, end, steps));
+    } else if (traffic.target_lines == 0) {
+        Line sum{};
+        read<kTwo>(traffic, share(traffic.source_lines, begin, steps),
+                   share(traffic.source_lines, end, steps), sum);
+        g_sink.fetch_xor((sum.halves[0].values ^ sum.halves[1].values)[0],
+                         std::memory_order_relaxed);
+    } else {
+        Line sum{};
+        for (int64_t step = begin; step < end; ++step) {
+            read<kTwo>(traffic, share(traffic.source_lines, step, steps),
+                       share(traffic.source_lines, step + 1, steps), sum);
+            const int64_t last = share(traffic.target_lines, step + 1, steps);
+            for (int64_t i = share(traffic.target_lines, step, steps); i < last; ++i) {
+                store<kStream>(traffic.target + i, sum);
+            }
+        }
+    }
+}
+
+ALWAYS_INLINE void move_any(const Traffic& traffic, bool stream, int64_t steps, int64_t begin,
+                            int64_t end) {
+    if (traffic.second != nullptr) {
+        stream ? move<true, true>(traffic, steps, begin, end)
+               : move<true, false>(traffic, steps, begin, end);
+    } else {
+        stream ? move<false, true>(traffic, steps, begin, end)
+               : move<false, false>(traffic, steps, begin, end);
+    }
+}
+
+void move_baseline(const Traffic& traffic, bool stream, int64_t steps, int64_t begin, int64_t end) {
+    move_any(traffic, stream, steps, begin, end);
+}
+
+#if defined(__x86_64__)
+__attribute__((target("avx2"))) void move_avx2(const Traffic& traffic, bool stream, int64_t steps,
+                                               int64_t begin, int64_t end) {
+    move_any(traffic, stream, steps, begin, end);
+}
+#endif
+
+auto widest_move() {
+#if defined(__x86_64__)
+    if (__builtin_cpu_supports("avx2")) return move_avx2;
+#endif
+    return move_baseline;
+}
+
+void run(const Traffic& traffic, bool stream, int threads) {
+    static const auto move = widest_move();
+    const int64_t lines = std::max(traffic.source_lines, traffic.target_lines);
+    const int64_t steps = std::max<int64_t>(1, lines * kLineBytes / kStepBytes);
+    parallel_for(steps, threads, [&](int64_t begin, int64_t end) {
+        move(traffic, stream, steps, begin, end);
+#if defined(__x86_64__)
+        if (stream) _mm_sfence();
+#endif
+    });
+}
+
+// Seconds of each of `repeats` passes over the buffers, on average. Addresses are multiples of 64;
+// what lies behind the last whole line is left out.
+double seconds(uintptr_t first, uintptr_t second, int64_t source_bytes, uintptr_t target,
+               int64_t target_bytes, bool stream, int threads, int64_t repeats) {
+    if ((first | second | target) % kLineBytes != 0)
+        throw std::invalid_argument("buffers must lie on cache lines");
+    const Traffic traffic{reinterpret_cast<const Line*>(first),
+                          reinterpret_cast<const Line*>(second), reinterpret_cast<Line*>(target),
+                          source_bytes / kLineBytes, target_bytes / kLineBytes};
+    const py::gil_scoped_release release;
+    using Clock = std::chrono::steady_clock;
+    const auto start = Clock::now();
+    for (int64_t i = 0; i < repeats; ++i) run(traffic, stream, threads);
+    return std::chrono::duration<double>(Clock::now() - start).count() /
+           static_cast<double>(repeats);
+}
+
+}  // namespace
+
+PYBIND11_MODULE(_bench, m) {
+#if defined(__x86_64__)
+    m.attr("has_streaming_stores") = true;
+#else
+    m.attr("has_streaming_stores") = false;
+#endif
+    m.def("seconds", seconds, py::arg("first"), py::arg("second"), py::arg("source_bytes"),
+          py::arg("target"), py::arg("target_bytes"), py::arg("stream"), py::arg("threads"),
+          py::arg("repeats"),
+          "Seconds of one pass that reads two buffers (or one: second=0) and writes one (or none: "
+          "target=0).");
+}
+
+}  // namespace ascend_grad::bench

@@ -1,0 +1,174 @@
+"""The case grid. A new case is one line in `_GRID`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from fnmatch import fnmatch
+from typing import Any
+
+DTYPES = ("float32", "float16", "bfloat16")
+ITEM_BYTES = {"float32": 4, "float16": 2, "bfloat16": 2}
+
+BATCH_NORM = "batch_norm_reduce_backward"
+AVG_POOL = "avg_pool2d_backward"
+PRELU = "prelu_backward"
+SOFTMAX = "softmax_backward"
+OPERATORS = (BATCH_NORM, AVG_POOL, PRELU, SOFTMAX)
+
+# What the large operands look like: C-contiguous, channels last in memory, 2-D transposed, every second element of the
+# last axis. Results have the operands' layout, but are C-contiguous in the last case.
+LAYOUTS = ("", "cl", "t", "s2")
+
+
+@dataclass(frozen=True)
+class Case:
+    """One problem; `attributes` are the operator's arguments that are no arrays."""
+
+    operator: str
+    label: str
+    shape: tuple[int, ...]
+    attributes: dict[str, Any] = field(default_factory=dict)
+    layout: str = ""
+    suite: str = "table"
+
+    @property
+    def name(self) -> str:
+        return f"{self.label} [{self.layout}]" if self.layout else self.label
+
+    @property
+    def pooled_shape(self) -> tuple[int, ...]:
+        """Shape of average pooling's output."""
+        return (*self.shape[:2], *(self._pooled_extent(extent) for extent in self.shape[2:]))
+
+    def _pooled_extent(self, extent: int) -> int:
+        kernel, padding = self.attributes["kernel_size"], self.attributes["padding"]
+        stride, ceil = self.attributes["stride"], self.attributes["ceil_mode"]
+        rest = extent + 2 * padding - kernel
+        outputs = (-(-rest // stride) if ceil else rest // stride) + 1
+        return outputs - 1 if ceil and (outputs - 1) * stride >= extent + padding else outputs
+
+
+def _shape(text: str) -> tuple[int, ...]:
+    return tuple(map(int, text.split("x")))
+
+
+def _case(operator: str, text: str, **attributes: Any) -> Case:
+    label, _, layout = text.partition(" [")
+    shape = _shape(label.split()[0])
+    return Case(operator, label, shape, attributes, layout.rstrip("]"))
+
+
+def _pool(text: str, kernel: int, stride: int, padding: int, **others: Any) -> Case:
+    attributes = {
+        "kernel_size": kernel,
+        "stride": stride,
+        "padding": padding,
+        "ceil_mode": False,
+        "count_include_pad": True,
+        "divisor_override": 0,
+    }
+    return _case(AVG_POOL, text, **(attributes | others))
+
+
+_GRID = (
+    *(
+        _case(BATCH_NORM, text)
+        for text in (
+            "4x2",
+            "8x16x8x8",
+            "8x2048x7x7",
+            "32x256x14x14",
+            "4096x1024",
+            "32x64x56x56",
+            "128x128x56x56",
+            "32x256x14x14 [cl]",
+            "32x64x56x56 [cl]",
+            "4096x1024 [t]",
+            "32x64x56x56 [s2]",
+        )
+    ),
+    _pool("1x2x4x4 k2s2p0", 2, 2, 0),
+    _pool("8x64x28x28 k2s2p0", 2, 2, 0),
+    _pool("8x64x28x28 k3s2p1 div3", 3, 2, 1, divisor_override=3),
+    _pool("8x64x28x28 k3s2p0ceil", 3, 2, 0, ceil_mode=True),
+    _pool("32x64x112x112 k3s2p1", 3, 2, 1),
+    _pool("32x256x56x56 k2s2p0", 2, 2, 0),
+    _pool("64x2048x7x7 k7s7p0", 7, 7, 0),
+    _pool("32x64x56x56 k5s1p2ceil nopad", 5, 1, 2, ceil_mode=True, count_include_pad=False),
+    _pool("32x64x112x112 k3s2p1 [cl]", 3, 2, 1),
+    _pool("64x2048x7x7 k7s7p0 [cl]", 7, 7, 0),
+    _pool("32x64x56x56 k2s2p0 [s2]", 2, 2, 0),
+    *(
+        _case(PRELU, text)
+        for text in (
+            "4x2",
+            "8x16x8x8",
+            "32x256x14x14",
+            "4096x1024",
+            "32x64x56x56",
+            "32x64x56x56 w1",
+            "128x128x56x56",
+            "32x64x56x56 [cl]",
+            "4096x1024 [t]",
+            "32x64x56x56 [s2]",
+        )
+    ),
+    *(
+        _case(SOFTMAX, text, dim=dim)
+        for text, dim in (
+            ("4x2 dim-1", -1),
+            ("512x1024 dim-1", -1),
+            ("8x32000 dim-1", -1),
+            ("4096x1024 dim-1", -1),
+            ("32x16x512x512 dim-1", -1),
+            ("1000000x10 dim-1", -1),
+            ("64x1000x49 dim1", 1),
+            ("1024x4096 dim0", 0),
+            ("4096x1024 dim-1 [t]", -1),
+            ("1024x1024 dim-1 [s2]", -1),
+        )
+    ),
+)
+
+# Cases that a smoke run may take: small enough for any machine.
+_SMOKE = ("4x2*", "1x2x4x4*", "8x16x8x8", "8x64x28x28 k2s2p0", "8x32000*")
+
+
+def _size_name(size: int) -> str:
+    for power, unit in ((30, "GiB"), (20, "MiB")):
+        if size >> power:
+            return f"{size >> power} {unit}"
+    return f"{size >> 10} KiB"
+
+
+def _scaling(largest: int) -> Iterator[Case]:
+    """Each operator over size: a call in float32 moves about 1 KiB, 2 KiB, ... `largest` bytes."""
+    pool = _pool("1x1x16x16", 2, 2, 0).attributes
+    for power in range(10, largest.bit_length()):
+        size = 1 << power
+        shapes = {
+            BATCH_NORM: (*_planes(size // (2 * 8 * 8 * 4)), 8, 8),
+            AVG_POOL: (*_planes(size // (16 * 16 * 4 * 5 // 4)), 16, 16),
+            PRELU: (*_planes(size // (3 * 8 * 8 * 4)), 8, 8),
+            SOFTMAX: (max(1, size // (3 * 256 * 4)), min(256, size // 12)),
+        }
+        for operator, shape in shapes.items():
+            attributes = {AVG_POOL: pool, SOFTMAX: {"dim": -1}}.get(operator, {})
+            yield Case(operator, _size_name(size), shape, attributes, suite="scaling")
+
+
+def _planes(count: int) -> tuple[int, int]:
+    """Images and channels, of about `count` planes."""
+    count = max(1, count)
+    channels = min(64, count)
+    return count // channels, channels
+
+
+def grid(suite: str = "table", smoke: bool = False) -> list[Case]:
+    """All cases of a suite, "table" or "scaling"."""
+    if suite == "scaling":
+        return list(_scaling(1 << 16 if smoke else 1 << 30))
+    if not smoke:
+        return list(_GRID)
+    return [case for case in _GRID if any(fnmatch(case.name, text) for text in _SMOKE)]
