@@ -22,6 +22,18 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         default=int(os.environ.get("ASCEND_GRAD_TEST_CONFIGURATIONS", "1000")),
         help="random configurations per operator",
     )
+    parser.addoption("--large", action="store_true", help="also run tests that need 5 GB of memory")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "large: needs 5 GB of memory, runs with --large only")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if not config.getoption("--large"):
+        large = [item for item in items if item.get_closest_marker("large")]
+        config.hook.pytest_deselected(items=large)
+        items[:] = [item for item in items if item not in large]
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

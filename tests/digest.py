@@ -125,6 +125,40 @@ def special(dtype: str) -> Iterator[tuple[str, np.ndarray]]:
     yield "pool", ag.avg_pool2d_backward(image, np.zeros((3, 82, 82), image.dtype), 3, 2, (0, 1))
 
 
+def every_pattern(dtype: str) -> np.ndarray:
+    """Of a 16-bit dtype."""
+    target = ml_dtypes.bfloat16 if dtype == "bfloat16" else dtype
+    return np.arange(2**16, dtype=np.uint16).view(target)
+
+
+def around_ties() -> np.ndarray:
+    """float32 values at, and next to, the ties of both 16-bit dtypes, for every sign, exponent and
+    leading bits."""
+    lowest = [0, 1, 0xFFF, 0x1000, 0x1001, 0x2FFF, 0x3000, 0x3001, 0x7FFF, 0x8000, 0x8001, 0xFFFF]
+    high = np.arange(2**16, dtype=np.uint32)[:, None] << np.uint32(16)
+    return (high | np.array(lowest, np.uint32)).reshape(-1).view(np.float32)
+
+
+def conversions() -> Iterator[tuple[str, np.ndarray]]:
+    for name, values in (
+        *((dtype, every_pattern(dtype)) for dtype in DTYPES[1:]),
+        ("float32", around_ties()),
+    ):
+        zeros = np.zeros((1, values.size), values.dtype)
+        for dtype in DTYPES:
+            out = fill((values.size,), dtype, 0)
+            ag.batch_norm_reduce_backward(
+                values[None],
+                zeros,
+                zeros[0],
+                zeros[0],
+                input_g=False,
+                weight_g=False,
+                grad_bias=out,
+            )
+            yield f"{name} to {dtype}", out
+
+
 def results() -> Iterator[tuple[str, np.ndarray]]:
     for dtype, shape in product(DTYPES, SHAPES):
         for operator in (batch_norm, prelu, softmax):
@@ -136,6 +170,8 @@ def results() -> Iterator[tuple[str, np.ndarray]]:
     for dtype in DTYPES:
         for name, array in special(dtype):
             yield f"special {dtype} {name}", array
+    for name, array in conversions():
+        yield f"conversion {name}", array
 
 
 def main() -> None:

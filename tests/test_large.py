@@ -145,3 +145,57 @@ def test_results_too_large_for_memory() -> None:
     huge = np.broadcast_to(np.float32(1), (2**31, 2**20, 3))
     with pytest.raises(MemoryError):
         ag.softmax_backward(huge, huge, 0)
+
+
+EXTENT = 32769
+"""Of two axes; its square is beyond 2^30."""
+
+
+def constant(shape: tuple[int, ...], value: float) -> np.ndarray:
+    return np.broadcast_to(FLOAT16.type(value), shape)
+
+
+@pytest.fixture(scope="module")
+def huge_result() -> np.ndarray:
+    """2 x 32769 x 32769 elements, 4.3 GB."""
+    return np.empty((2, EXTENT, EXTENT), FLOAT16)
+
+
+def assert_all(array: np.ndarray, value: float) -> None:
+    bits = array.reshape(-1).view(np.uint16)
+    want = FLOAT16.type(value).view(np.uint16)
+    assert bits.min() == bits.max() == want
+    bits[...] = 0xFFFF
+
+
+@pytest.mark.large
+@pytest.mark.parametrize("dim", [0, 1, 2])
+def test_results_beyond_two_to_the_31_of_softmax(huge_result: np.ndarray, dim: int) -> None:
+    shape, length = huge_result.shape, huge_result.shape[dim]
+    ag.softmax_backward(constant(shape, 0.5), constant(shape, 2.0**-15), dim, out=huge_result)
+    assert_all(huge_result, 2.0**-15 * (0.5 - length * 2.0**-16))
+
+
+@pytest.mark.large
+@pytest.mark.parametrize("shape", [(2, EXTENT, EXTENT), (1, 1, 2 * EXTENT**2), (2 * EXTENT**2,)])
+def test_results_beyond_two_to_the_31_of_prelu(
+    huge_result: np.ndarray, shape: tuple[int, ...]
+) -> None:
+    out = huge_result.reshape(shape)
+    got = ag.prelu_backward(
+        constant(shape, 2.0**-12), constant(shape, -(2.0**-12)), FLOAT16.type([0.5]), grad_input=out
+    )
+    assert_all(out, 2.0**-13)
+    assert float(got.grad_weight[0]) == -128.0
+
+
+@pytest.mark.large
+@pytest.mark.parametrize("kernel", [1, 3])
+@pytest.mark.parametrize("shape", [(2, EXTENT, EXTENT), (1, 2, EXTENT, EXTENT)])
+def test_results_beyond_two_to_the_31_of_pooling(
+    huge_result: np.ndarray, shape: tuple[int, ...], kernel: int
+) -> None:
+    out = huge_result.reshape(shape)
+    gradient = (*shape[:-2], EXTENT // kernel, EXTENT // kernel)
+    ag.avg_pool2d_backward(constant(gradient, 2.25), constant(shape, 0), kernel, grad_input=out)
+    assert_all(out, 2.25 / kernel**2)
