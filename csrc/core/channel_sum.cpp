@@ -5,7 +5,9 @@
 namespace ascend_grad {
 namespace {
 
-int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
+int64_t divide_up(int64_t a, int64_t b) {
+    return (a + b - 1) / b;
+}
 
 void view_as_channels_and_rows(ChannelSumPlan& plan, const TensorView* const* views) {
     const TensorView& first = *views[0];
@@ -53,10 +55,11 @@ Traversal choose_traversal(ChannelSumPlan& plan, const TensorView* const* views)
     plan.has_neighbouring_channels = false;
     for (int k = 0; k < plan.operands; ++k) {
         const int64_t size = static_cast<int64_t>(data_type_size(views[k]->dtype));
-        along_positions = along_positions &&
-                          (plan.positions.count == 0 || plan.positions.stride[0][k] == size);
+        along_positions =
+            along_positions && (plan.positions.count == 0 || plan.positions.stride[0][k] == size);
         along_channels = along_channels && plan.channel_stride[k] == size;
-        plan.has_neighbouring_channels = plan.has_neighbouring_channels || plan.channel_stride[k] == size;
+        plan.has_neighbouring_channels =
+            plan.has_neighbouring_channels || plan.channel_stride[k] == size;
     }
     along_positions = along_positions && plan.row_length > 1;
     if (along_positions && along_channels) along_positions = plan.row_length >= plan.channels;
@@ -71,11 +74,15 @@ Traversal choose_traversal(ChannelSumPlan& plan, const TensorView* const* views)
 void cut_into_tasks(ChannelSumPlan& plan) {
     const int64_t lanes = std::min<int64_t>(kSumLanes, plan.row_length);
     switch (plan.traversal) {
-        case Traversal::kAlongPositions: plan.channel_tile = 64; break;
+        case Traversal::kAlongPositions:
+            plan.channel_tile = 64;
+            break;
         case Traversal::kAlongChannels:
             plan.channel_tile = std::min<int64_t>(1024, kChannelTile * kSumLanes / lanes);
             break;
-        case Traversal::kStaged: plan.channel_tile = plan.has_neighbouring_channels ? 16 : 1; break;
+        case Traversal::kStaged:
+            plan.channel_tile = plan.has_neighbouring_channels ? 16 : 1;
+            break;
     }
     plan.channel_tile = std::min(plan.channel_tile, plan.channels);
     plan.channel_tiles = divide_up(plan.channels, plan.channel_tile);

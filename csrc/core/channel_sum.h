@@ -1,9 +1,11 @@
-// How sums over every axis but the channel axis (axis 1) are cut into blocks, and how memory is walked meanwhile.
+// How sums over every axis but the channel axis (axis 1) are cut into blocks, and how memory is
+// walked meanwhile.
 //
-// The order of additions depends on the shape alone, never on strides, threads or instruction set. A tensor is seen as
-// `channels` x `rows` x `row_length`: a row is one batch item's positions, or, where that would be shorter than 16, all
-// positions of the channel. Element i of a row goes to lane i % 16. A block is a chunk of a long row or several short
-// rows; its sixteen lane sums (float) are added by a fixed tree, and the blocks' sums in order (double).
+// The order of additions depends on the shape alone, never on strides, threads or instruction set.
+// A tensor is seen as `channels` x `rows` x `row_length`: a row is one batch item's positions, or,
+// where that would be shorter than 16, all positions of the channel. Element i of a row goes to
+// lane i % 16. A block is a chunk of a long row or several short rows; its sixteen lane sums
+// (float) are added by a fixed tree, and the blocks' sums in order (double).
 #pragma once
 
 #include <cstddef>
@@ -14,9 +16,9 @@
 namespace ascend_grad {
 
 inline constexpr int kSumLanes = 16;
-inline constexpr int64_t kSumBlock = 1024;  // elements of a block, at most
-inline constexpr int64_t kChannelTile = 512;  // channels of a task that walks along channels
-inline constexpr int64_t kPositionGroup = 64; // positions that it takes at a time
+inline constexpr int64_t kSumBlock = 1024;     // elements of a block, at most
+inline constexpr int64_t kChannelTile = 512;   // channels of a task that walks along channels
+inline constexpr int64_t kPositionGroup = 64;  // positions that it takes at a time
 
 enum class Traversal : int32_t {
     kAlongPositions,  // positions of a row are contiguous in every tensor
@@ -27,8 +29,8 @@ enum class Traversal : int32_t {
 struct ChannelSumPlan {
     Traversal traversal;
     bool has_neighbouring_channels;  // in some tensor
-    int32_t operands;  // tensors walked together
-    int32_t sums;      // sums per channel
+    int32_t operands;                // tensors walked together
+    int32_t sums;                    // sums per channel
     int64_t channels;
     int64_t rows;
     int64_t row_length;
@@ -36,20 +38,22 @@ struct ChannelSumPlan {
     int64_t row_stride[Loops::kMaxOperands];
     Loops positions;  // of one row, in order
 
-    int64_t rows_per_block;   // 1 where a row has several blocks
-    int64_t chunk;            // elements of a row per block
-    int64_t chunks_per_row;   // blocks of a row; 1 where a block has several rows
-    int64_t blocks;           // of each channel
+    int64_t rows_per_block;  // 1 where a row has several blocks
+    int64_t chunk;           // elements of a row per block
+    int64_t chunks_per_row;  // blocks of a row; 1 where a block has several rows
+    int64_t blocks;          // of each channel
     int64_t chunks_per_task;
-    int64_t channel_tile;     // channels per task
+    int64_t channel_tile;  // channels per task
     int64_t channel_tiles;
     int64_t tasks;
-    int64_t prefetch[Loops::kMaxOperands];  // kAlongChannels: bytes to the same position of the next group
+    int64_t prefetch[Loops::kMaxOperands];  // kAlongChannels: bytes to the same position of the
+                                            // next group
 
     int64_t partial_count() const { return blocks * sums * channels; }
 };
 
-// `views` have one shape of rank >= 1; the last is the tensor that is written, if any. No view is empty.
+// `views` have one shape of rank >= 1; the last is the tensor that is written, if any. No view is
+// empty.
 ChannelSumPlan plan_channel_sum(const TensorView* const* views, int operands, int sums);
 
 }  // namespace ascend_grad

@@ -40,7 +40,8 @@ Status Checker::invalid(const Name& parameter, std::string text) const {
 Status Checker::not_null(const Name& parameter, bool is_null) const {
     if (!is_null) return {};
     const char* null = args_.interface == Interface::kC ? "a null pointer" : "None";
-    return fail(StatusCode::kParamNullptr, name(parameter), std::string("is required, got ") + null);
+    return fail(StatusCode::kParamNullptr, name(parameter),
+                std::string("is required, got ") + null);
 }
 
 Status Checker::not_null(int index) const {
@@ -52,9 +53,10 @@ Status Checker::dtype_is_supported(int index) const {
     const bool has_bfloat16 = soc_info(args_.soc).has_bfloat16;
     if (dtype == DataType::kFloat32 || dtype == DataType::kFloat16) return {};
     if (dtype == DataType::kBFloat16 && has_bfloat16) return {};
-    return invalid(index, std::string("dtype must be ") +
-                              (has_bfloat16 ? "float32, float16 or bfloat16 " : "float32 or float16 ") +
-                              product() + ", got " + dtype_text(tensor(index)));
+    return invalid(index,
+                   std::string("dtype must be ") +
+                       (has_bfloat16 ? "float32, float16 or bfloat16 " : "float32 or float16 ") +
+                       product() + ", got " + dtype_text(tensor(index)));
 }
 
 Status Checker::dtype_equals(int index, int reference) const {
@@ -107,19 +109,25 @@ Status Checker::shape_is(int index, int rank, const int64_t* shape, const char* 
 
 Status Checker::view_is_inside_storage(int index) const {
     switch (tensor(index).defect) {
-        case ViewDefect::kNone: return {};
+        case ViewDefect::kNone:
+            return {};
         case ViewDefect::kNegativeExtent:
-            return invalid(index, "dimensions must not be negative, got " + shape_text(tensor(index)));
+            return invalid(index,
+                           "dimensions must not be negative, got " + shape_text(tensor(index)));
         case ViewDefect::kNegativeStride:
             return invalid(index, "strides must not be negative, got " +
-                                      to_string(tensor(index).strides, tensor(index).rank) + " bytes");
-        case ViewDefect::kNegativeOffset: return invalid(index, "the storage offset must not be negative");
+                                      to_string(tensor(index).strides, tensor(index).rank) +
+                                      " bytes");
+        case ViewDefect::kNegativeOffset:
+            return invalid(index, "the storage offset must not be negative");
         case ViewDefect::kOverflow:
-            return invalid(index, "extents, strides and offset must fit 63 bits together, got shape " +
-                                      shape_text(tensor(index)));
+            return invalid(index,
+                           "extents, strides and offset must fit 63 bits together, got shape " +
+                               shape_text(tensor(index)));
         case ViewDefect::kLeavesStorage:
             return invalid(index, "the view must lie inside its storage, but shape " +
-                                      shape_text(tensor(index)) + " with its strides and offset leaves it");
+                                      shape_text(tensor(index)) +
+                                      " with its strides and offset leaves it");
     }
     return {};
 }
@@ -135,15 +143,19 @@ Status Checker::output_overlaps_nothing(int index, uint32_t active) const {
     const bool elementwise = info_.tensors[index].role == Role::kElementwiseOutput;
     for (int other = 0; other < info_.tensor_count; ++other) {
         const bool other_is_output = info_.tensors[other].is_output();
-        if ((active >> other & 1) == 0 || other == index || (other_is_output && other > index)) continue;
-        if (info_.tensors[other].role == Role::kDescription) continue;
+        if ((active >> other & 1) == 0 || other == index || (other_is_output && other > index))
+            continue;
         const TensorView& view = tensor(other);
         if (view.data == nullptr || view.is_empty()) continue;
-        if (elementwise && !other_is_output && is_same_view(output, view)) continue;
+        // CANN's programs may pass one tensor as an output and as an input that only describes it.
+        const bool describes =
+            info_.tensors[other].role == Role::kDescription && args_.interface == Interface::kC;
+        if ((elementwise || describes) && !other_is_output && is_same_view(output, view)) continue;
         if (!share_memory(output, view)) continue;
-        return invalid(index, std::string("must not overlap ") + name(other) +
-                                  (elementwise ? " other than exactly (same address, shape and strides)"
-                                               : ", which is still in use while it is written"));
+        return invalid(index,
+                       std::string("must not overlap ") + name(other) +
+                           (elementwise ? " other than exactly (same address, shape and strides)"
+                                        : ", which is still in use while it is written"));
     }
     return {};
 }
@@ -164,8 +176,9 @@ Status Checker::memory_and_product(uint32_t active) const {
             if (!allowed.empty()) allowed += ", ";
             allowed += soc_info(static_cast<Soc>(i)).name;
         }
-        return fail(StatusCode::kInnerFindKernelError, args_.interface == Interface::kC ? "" : "soc",
-                    "this operator does not exist " + product() + "; products that have it: " + allowed);
+        return fail(
+            StatusCode::kInnerFindKernelError, args_.interface == Interface::kC ? "" : "soc",
+            "this operator does not exist " + product() + "; products that have it: " + allowed);
     }
     return {};
 }

@@ -1,4 +1,5 @@
-// The rules that operators share, each with its text. A rule of one operator stands in its check.cpp.
+// The rules that operators share, each with its text. A rule of one operator stands in its
+// check.cpp.
 #pragma once
 
 #include <string>
@@ -11,8 +12,8 @@ std::string to_string(const int64_t* values, int count);  // "(4, 2)"
 std::string shape_text(const TensorView& view);
 const char* dtype_text(const TensorView& view);
 
-// Checks one call's parameters; tensors are named by their index in OperatorInfo. A tensor given to any
-// member but not_null is not null.
+// Checks one call's parameters; tensors are named by their index in OperatorInfo. A tensor given to
+// any member but not_null is not null.
 class Checker {
   public:
     Checker(const OperatorInfo& info, const Arguments& args) : info_(info), args_(args) {}
@@ -34,11 +35,13 @@ class Checker {
     // `meaning` says where the shape comes from: "one value per channel".
     Status shape_is(int index, int rank, const int64_t* shape, const char* meaning) const;
 
-    // The last checks of every operator, over the tensors whose bit is set in `active`: views stay inside
-    // their storage, outputs overlap nothing, and the product has the operator.
+    // The last checks of every operator, over the tensors whose bit is set in `active`: views stay
+    // inside their storage, outputs overlap nothing, and the product has the operator.
     Status memory_and_product(uint32_t active) const;
 
-    Status invalid(int index, std::string text) const { return invalid(info_.tensors[index].name, text); }
+    Status invalid(int index, std::string text) const {
+        return invalid(info_.tensors[index].name, text);
+    }
     Status invalid(const Name& parameter, std::string text) const;
 
   private:

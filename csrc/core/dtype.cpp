@@ -10,15 +10,15 @@ struct DataTypeRow {
 };
 
 constexpr DataTypeRow kDataTypes[] = {
-    {DataType::kFloat32, "float32", 4},       {DataType::kFloat16, "float16", 2},
-    {DataType::kBFloat16, "bfloat16", 2},     {DataType::kFloat64, "float64", 8},
-    {DataType::kInt8, "int8", 1},             {DataType::kInt16, "int16", 2},
-    {DataType::kInt32, "int32", 4},           {DataType::kInt64, "int64", 8},
-    {DataType::kUInt8, "uint8", 1},           {DataType::kUInt16, "uint16", 2},
-    {DataType::kUInt32, "uint32", 4},         {DataType::kUInt64, "uint64", 8},
-    {DataType::kBool, "bool", 1},             {DataType::kComplex32, "complex32", 4},
-    {DataType::kComplex64, "complex64", 8},   {DataType::kComplex128, "complex128", 16},
-    {DataType::kString, "string", 0},         {DataType::kInt4, "int4", 0},
+    {DataType::kFloat32, "float32", 4},     {DataType::kFloat16, "float16", 2},
+    {DataType::kBFloat16, "bfloat16", 2},   {DataType::kFloat64, "float64", 8},
+    {DataType::kInt8, "int8", 1},           {DataType::kInt16, "int16", 2},
+    {DataType::kInt32, "int32", 4},         {DataType::kInt64, "int64", 8},
+    {DataType::kUInt8, "uint8", 1},         {DataType::kUInt16, "uint16", 2},
+    {DataType::kUInt32, "uint32", 4},       {DataType::kUInt64, "uint64", 8},
+    {DataType::kBool, "bool", 1},           {DataType::kComplex32, "complex32", 4},
+    {DataType::kComplex64, "complex64", 8}, {DataType::kComplex128, "complex128", 16},
+    {DataType::kString, "string", 0},       {DataType::kInt4, "int4", 0},
     {DataType::kUInt1, "uint1", 0},
 };
 

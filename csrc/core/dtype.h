@@ -49,7 +49,8 @@ enum class Format : int32_t {
 
 // "float32"; "undefined" for a value outside the enumeration.
 const char* data_type_name(DataType dtype);
-// Bytes of one element; 0 where elements have no fixed whole number of bytes or the value is unknown.
+// Bytes of one element; 0 where elements have no fixed whole number of bytes or the value is
+// unknown.
 size_t data_type_size(DataType dtype);
 const char* format_name(Format format);
 // A format whose memory is tiled for the matrix unit.

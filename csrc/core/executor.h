@@ -1,4 +1,5 @@
-// A checked and planned call, ready to run any number of times: what both entries make in their first phase.
+// A checked and planned call, ready to run any number of times: what both entries make in their
+// first phase.
 #pragma once
 
 #include <new>
@@ -21,8 +22,8 @@ struct Executor {
     void run(void* workspace) const { run_plan(plan, addresses, workspace); }
 };
 
-// check -> plan. `Operator` has types Args (derived from Arguments) and Plan (plain data with workspace_size), and
-// functions info(), check(args), plan(args), run(plan, addresses, workspace).
+// check -> plan. `Operator` has types Args (derived from Arguments) and Plan (plain data with
+// workspace_size), and functions info(), check(args), plan(args), run(plan, addresses, workspace).
 template <class Operator>
 Status make_executor(const typename Operator::Args& args, Executor& executor) {
     using Plan = typename Operator::Plan;

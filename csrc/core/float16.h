@@ -1,5 +1,5 @@
-// Scalar float16 and bfloat16: conversion from and to float, to nearest even. A NaN becomes the canonical quiet NaN, so
-// that results do not depend on which NaN an instruction set makes.
+// Scalar float16 and bfloat16: conversion from and to float, to nearest even. A NaN becomes the
+// canonical quiet NaN, so that results do not depend on which NaN an instruction set makes.
 #pragma once
 
 #include <cstdint>
@@ -31,21 +31,32 @@ inline float float_from_bits(uint32_t bits) {
     return value;
 }
 
-inline float canonical(float value) { return value == value ? value : float_from_bits(kCanonicalNan); }
+inline float canonical(float value) {
+    return value == value ? value : float_from_bits(kCanonicalNan);
+}
 
-inline float to_float(float value) { return value; }
-inline float to_float(BFloat16 value) { return float_from_bits(static_cast<uint32_t>(value.bits) << 16); }
+inline float to_float(float value) {
+    return value;
+}
+inline float to_float(BFloat16 value) {
+    return float_from_bits(static_cast<uint32_t>(value.bits) << 16);
+}
 inline float to_float(Float16 value) {
     const uint32_t sign = static_cast<uint32_t>(value.bits & 0x8000u) << 16;
     const uint32_t magnitude = value.bits & 0x7fffu;
-    if (magnitude >= 0x7c00u) return float_from_bits(sign | 0x7f800000u | (magnitude & 0x3ffu) << 13);
+    if (magnitude >= 0x7c00u)
+        return float_from_bits(sign | 0x7f800000u | (magnitude & 0x3ffu) << 13);
     // The exponent is off by 127 - 15; a multiplication corrects it and normalises subnormals.
     const float scaled = float_from_bits(magnitude << 13) * float_from_bits(0x77800000u);
     return float_from_bits(sign | float_bits(scaled));
 }
 
-inline void from_float(float value, float& result) { result = canonical(value); }
-inline void from_float(float value, double& result) { result = canonical(value); }
+inline void from_float(float value, float& result) {
+    result = canonical(value);
+}
+inline void from_float(float value, double& result) {
+    result = canonical(value);
+}
 inline void from_float(float value, BFloat16& result) {
     const uint32_t bits = float_bits(canonical(value));
     result.bits = static_cast<uint16_t>((bits + 0x7fffu + (bits >> 16 & 1u)) >> 16);
@@ -59,7 +70,8 @@ inline void from_float(float value, Float16& result) {
         half = 0x7e00u;
     } else if (magnitude >= 0x477ff000u) {  // 65520 and more
         half = 0x7c00u;
-    } else if (magnitude < 0x38800000u) {  // below 2^-14: let an addition align and round the significand
+    } else if (magnitude <
+               0x38800000u) {  // below 2^-14: let an addition align and round the significand
         const float aligned = float_from_bits(magnitude) + 0.5f;
         half = float_bits(aligned) - float_bits(0.5f);
     } else {

@@ -5,7 +5,9 @@
 namespace ascend_grad {
 namespace {
 
-int64_t magnitude(int64_t value) { return value < 0 ? -value : value; }
+int64_t magnitude(int64_t value) {
+    return value < 0 ? -value : value;
+}
 
 }  // namespace
 

@@ -17,9 +17,11 @@ struct Loops {
 
     int64_t iterations() const;
     void append(int64_t size, const int64_t* strides);
-    // Drops loops of one iteration and joins neighbours that one stride can walk; the order of elements stays.
+    // Drops loops of one iteration and joins neighbours that one stride can walk; the order of
+    // elements stays.
     void merge();
-    // Puts loops with larger strides of the last operand outside. Only for loops whose order is free.
+    // Puts loops with larger strides of the last operand outside. Only for loops whose order is
+    // free.
     void sort();
     // Byte offsets of the iteration with that number, one per operand.
     void offsets(int64_t iteration, int64_t* offset) const;

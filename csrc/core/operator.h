@@ -13,7 +13,7 @@ inline constexpr int kMaxTensors = 9;
 
 enum class Role : int32_t {
     kInput,
-    kDescription,        // an input whose data are never read
+    kDescription,        // an input whose values are never read
     kOutput,             // may not share memory with anything
     kElementwiseOutput,  // may be exactly one of the inputs
 };
@@ -31,7 +31,9 @@ struct OperatorInfo {
     Parameter tensors[kMaxTensors];  // in the order of the C prototype: inputs, then outputs
 };
 
-constexpr uint32_t soc_bit(Soc soc) { return 1u << static_cast<int>(soc); }
+constexpr uint32_t soc_bit(Soc soc) {
+    return 1u << static_cast<int>(soc);
+}
 
 // The tensors of one call; each operator derives its own type with the attributes.
 struct Arguments {

@@ -29,19 +29,21 @@ int openmp_limit() {
 #endif
 }
 
-// libgomp's worker threads do not exist in a forked child, and it would wait for them: the child works alone.
+// libgomp's worker threads do not exist in a forked child, and it would wait for them: the child
+// works alone.
 struct ForkGuard {
     ForkGuard() {
         pthread_atfork(nullptr, nullptr, [] {
-            if (g_has_workers.load(std::memory_order_relaxed)) g_lost_workers.store(true, std::memory_order_relaxed);
+            if (g_has_workers.load(std::memory_order_relaxed))
+                g_lost_workers.store(true, std::memory_order_relaxed);
         });
     }
 };
 const ForkGuard g_fork_guard;
 const int g_initial_openmp_limit = openmp_limit();
 
-// Gives a thread the default floating point environment while it lives: another library may have switched on flushing of
-// subnormals, which would change results.
+// Gives a thread the default floating point environment while it lives: another library may have
+// switched on flushing of subnormals, which would change results.
 class DefaultFloatEnvironment {
   public:
 #if defined(__x86_64__)
@@ -86,9 +88,13 @@ int thread_limit() {
     return openmp < g_initial_openmp_limit ? std::min(limit, openmp) : limit;
 }
 
-void set_thread_limit(int count) { g_limit.store(count, std::memory_order_relaxed); }
+void set_thread_limit(int count) {
+    g_limit.store(count, std::memory_order_relaxed);
+}
 
-int thread_setting() { return g_limit.load(std::memory_order_relaxed); }
+int thread_setting() {
+    return g_limit.load(std::memory_order_relaxed);
+}
 
 int threads_for(int64_t bytes) {
     if (bytes < 2 * kMinBytesPerThread || g_lost_workers.load(std::memory_order_relaxed)) return 1;

@@ -7,7 +7,8 @@ namespace ascend_grad {
 
 // Threads that a parallel_for called from this thread may use.
 int thread_limit();
-// Sets the process-wide limit; 0 returns to OpenMP's own. A lower limit set through OpenMP itself still holds.
+// Sets the process-wide limit; 0 returns to OpenMP's own. A lower limit set through OpenMP itself
+// still holds.
 void set_thread_limit(int count);
 // What set_thread_limit was last given.
 int thread_setting();
@@ -18,9 +19,9 @@ int threads_for(int64_t bytes);
 
 using RangeFunction = void (*)(const void* context, int64_t begin, int64_t end);
 
-// Calls function on disjoint ranges that cover [0, count), at most `threads` of them at a time, each on a thread with
-// the default floating point environment (round to nearest, subnormals kept). Results must not depend on how the
-// range is cut.
+// Calls function on disjoint ranges that cover [0, count), at most `threads` of them at a time,
+// each on a thread with the default floating point environment (round to nearest, subnormals kept).
+// Results must not depend on how the range is cut.
 void parallel_for(int64_t count, int threads, RangeFunction function, const void* context);
 
 template <class Function>

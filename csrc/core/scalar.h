@@ -30,19 +30,26 @@ inline void write_as(char* p, float x) {
 inline float read_scalar(DataType dtype, const void* address, int64_t offset) {
     const char* p = static_cast<const char*>(address) + offset;
     switch (dtype) {
-        case DataType::kFloat16: return read_as<Float16>(p);
-        case DataType::kBFloat16: return read_as<BFloat16>(p);
-        default: return read_as<float>(p);
+        case DataType::kFloat16:
+            return read_as<Float16>(p);
+        case DataType::kBFloat16:
+            return read_as<BFloat16>(p);
+        default:
+            return read_as<float>(p);
     }
 }
 
 inline void write_scalar(DataType dtype, void* address, int64_t offset, float x) {
     char* p = static_cast<char*>(address) + offset;
     switch (dtype) {
-        case DataType::kFloat16: return write_as<Float16>(p, x);
-        case DataType::kBFloat16: return write_as<BFloat16>(p, x);
-        case DataType::kFloat64: return write_as<double>(p, x);
-        default: return write_as<float>(p, x);
+        case DataType::kFloat16:
+            return write_as<Float16>(p, x);
+        case DataType::kBFloat16:
+            return write_as<BFloat16>(p, x);
+        case DataType::kFloat64:
+            return write_as<double>(p, x);
+        default:
+            return write_as<float>(p, x);
     }
 }
 

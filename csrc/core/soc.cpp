@@ -18,7 +18,9 @@ std::atomic<Soc> g_default_soc{kDefaultSoc};
 
 }  // namespace
 
-const SocInfo& soc_info(Soc soc) { return kSocs[static_cast<int>(soc)]; }
+const SocInfo& soc_info(Soc soc) {
+    return kSocs[static_cast<int>(soc)];
+}
 
 const SocInfo* find_soc(const char* name) {
     for (const SocInfo& info : kSocs) {
@@ -27,10 +29,16 @@ const SocInfo* find_soc(const char* name) {
     return nullptr;
 }
 
-const char* soc_names() { return "ascend910, ascend910b, ascend910_93, ascend310p"; }
+const char* soc_names() {
+    return "ascend910, ascend910b, ascend910_93, ascend310p";
+}
 
-Soc default_soc() { return g_default_soc.load(std::memory_order_relaxed); }
+Soc default_soc() {
+    return g_default_soc.load(std::memory_order_relaxed);
+}
 
-void set_default_soc(Soc soc) { g_default_soc.store(soc, std::memory_order_relaxed); }
+void set_default_soc(Soc soc) {
+    g_default_soc.store(soc, std::memory_order_relaxed);
+}
 
 }  // namespace ascend_grad

@@ -11,11 +11,11 @@ inline constexpr Soc kDefaultSoc = Soc::kAscend910B;
 
 struct SocInfo {
     Soc soc;
-    const char* name;      // what the user types: "ascend910b"
-    const char* cann_name; // as CANN spells it: "Ascend910B"
-    const char* product;   // "Atlas A2 series"
+    const char* name;       // what the user types: "ascend910b"
+    const char* cann_name;  // as CANN spells it: "Ascend910B"
+    const char* product;    // "Atlas A2 series"
     bool has_bfloat16;
-    bool has_float32_cube; // FLOAT and HF32 arithmetic on the matrix unit
+    bool has_float32_cube;  // FLOAT and HF32 arithmetic on the matrix unit
 };
 
 inline constexpr int kSocCount = 4;

@@ -4,12 +4,18 @@ namespace ascend_grad {
 
 const char* status_code_name(StatusCode code) {
     switch (code) {
-        case StatusCode::kSuccess: return "ACLNN_SUCCESS";
-        case StatusCode::kParamNullptr: return "ACLNN_ERR_PARAM_NULLPTR";
-        case StatusCode::kParamInvalid: return "ACLNN_ERR_PARAM_INVALID";
-        case StatusCode::kRuntimeError: return "ACLNN_ERR_RUNTIME_ERROR";
-        case StatusCode::kInner: return "ACLNN_ERR_INNER";
-        case StatusCode::kInnerFindKernelError: return "ACLNN_ERR_INNER_FIND_KERNEL_ERROR";
+        case StatusCode::kSuccess:
+            return "ACLNN_SUCCESS";
+        case StatusCode::kParamNullptr:
+            return "ACLNN_ERR_PARAM_NULLPTR";
+        case StatusCode::kParamInvalid:
+            return "ACLNN_ERR_PARAM_INVALID";
+        case StatusCode::kRuntimeError:
+            return "ACLNN_ERR_RUNTIME_ERROR";
+        case StatusCode::kInner:
+            return "ACLNN_ERR_INNER";
+        case StatusCode::kInnerFindKernelError:
+            return "ACLNN_ERR_INNER_FIND_KERNEL_ERROR";
     }
     return "unknown status";
 }

@@ -38,10 +38,10 @@ struct [[nodiscard]] Status {
     std::string message() const;
 };
 
-#define ASCEND_GRAD_TRY(expression)                    \
-    do {                                               \
-        ::ascend_grad::Status status_ = (expression);  \
-        if (!status_.ok()) return status_;             \
+#define ASCEND_GRAD_TRY(expression)                   \
+    do {                                              \
+        ::ascend_grad::Status status_ = (expression); \
+        if (!status_.ok()) return status_;            \
     } while (0)
 
 }  // namespace ascend_grad

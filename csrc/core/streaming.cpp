@@ -18,7 +18,8 @@ bool is_vector_aligned(const TensorView& view) {
     const int64_t size = static_cast<int64_t>(data_type_size(view.dtype));
     bool result = aligned(static_cast<int64_t>(reinterpret_cast<intptr_t>(view.data)));
     for (int i = 0; i < view.rank; ++i) {
-        result = result && (view.shape[i] == 1 || view.strides[i] == size || aligned(view.strides[i]));
+        result =
+            result && (view.shape[i] == 1 || view.strides[i] == size || aligned(view.strides[i]));
     }
     return result;
 }

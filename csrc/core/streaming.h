@@ -5,8 +5,8 @@
 
 namespace ascend_grad {
 
-// Whether an output that is written once should bypass the caches: where a call moves more bytes than the caches hold, which
-// depends on how many threads share them. Same bits either way.
+// Whether an output that is written once should bypass the caches: where a call moves more bytes
+// than the caches hold, which depends on how many threads share them. Same bits either way.
 bool streaming_pays(int64_t bytes, int threads);
 
 // Element 0 and all strides but that of single elements lie on 16-byte boundaries.

@@ -11,8 +11,9 @@ struct Term {
     int64_t bound;
 };
 
-// Looks for values of the terms whose weighted sum lies in [low, high]. Terms are sorted by falling coefficient,
-// so that what is left to reach after choosing a value is bounded by the reach of the smaller ones.
+// Looks for values of the terms whose weighted sum lies in [low, high]. Terms are sorted by falling
+// coefficient, so that what is left to reach after choosing a value is bounded by the reach of the
+// smaller ones.
 class IntervalSearch {
   public:
     IntervalSearch(Term* terms, int count) : terms_(terms), count_(count) {
@@ -20,7 +21,8 @@ class IntervalSearch {
                   [](const Term& a, const Term& b) { return a.coefficient > b.coefficient; });
         reach_[count] = 0;
         for (int i = count - 1; i >= 0; --i) {
-            reach_[i] = reach_[i + 1] + static_cast<__int128>(terms[i].coefficient) * terms[i].bound;
+            reach_[i] =
+                reach_[i + 1] + static_cast<__int128>(terms[i].coefficient) * terms[i].bound;
         }
     }
 
@@ -49,7 +51,9 @@ class IntervalSearch {
     __int128 reach_[2 * kMaxRank + 1];
 };
 
-int64_t magnitude(int64_t value) { return value < 0 ? -value : value; }
+int64_t magnitude(int64_t value) {
+    return value < 0 ? -value : value;
+}
 
 struct Extent {
     intptr_t begin;  // lowest byte
@@ -98,8 +102,9 @@ bool is_same_view(const TensorView& a, const TensorView& b) {
     return true;
 }
 
-// Bytes x of a and y of b are equal where, with every stride made positive by counting that dimension backwards,
-// sum(a terms) + sum(b terms counted backwards) reaches the distance of the two extents to within an element.
+// Bytes x of a and y of b are equal where, with every stride made positive by counting that
+// dimension backwards, sum(a terms) + sum(b terms counted backwards) reaches the distance of the
+// two extents to within an element.
 bool share_memory(const TensorView& a, const TensorView& b) {
     const Extent ea = extent_of(a);
     const Extent eb = extent_of(b);
@@ -108,7 +113,8 @@ bool share_memory(const TensorView& a, const TensorView& b) {
     const int count = add_terms(b, terms, add_terms(a, terms, 0));
     const int64_t size_a = static_cast<int64_t>(data_type_size(a.dtype));
     const int64_t size_b = static_cast<int64_t>(data_type_size(b.dtype));
-    // a element at ea.begin + u, b element at (eb.end - size_b) - v; they meet when -size_b < difference < size_a.
+    // a element at ea.begin + u, b element at (eb.end - size_b) - v; they meet when -size_b <
+    // difference < size_a.
     const __int128 distance = static_cast<__int128>(eb.end - size_b) - ea.begin;
     return IntervalSearch(terms, count).contains(distance - (size_a - 1), distance + (size_b - 1));
 }
@@ -129,18 +135,21 @@ bool overlaps_itself(const TensorView& view) {
         reach += terms[i].coefficient * terms[i].bound;
     }
     if (nested) return false;
-    // Two indices meet when their difference d is not zero and |sum(d * stride)| < size. Take the first dimension
-    // with d > 0 in turn, leave out the earlier ones, and shift the later ones to d + bound >= 0.
+    // Two indices meet when their difference d is not zero and |sum(d * stride)| < size. Take the
+    // first dimension with d > 0 in turn, leave out the earlier ones, and shift the later ones to d
+    // + bound >= 0.
     for (int first = 0; first < count; ++first) {
         Term shifted[2 * kMaxRank];
         int used = 0;
         __int128 shift = terms[first].coefficient;
-        if (terms[first].bound > 1) shifted[used++] = {terms[first].coefficient, terms[first].bound - 1};
+        if (terms[first].bound > 1)
+            shifted[used++] = {terms[first].coefficient, terms[first].bound - 1};
         for (int i = first + 1; i < count; ++i) {
             shifted[used++] = {terms[i].coefficient, 2 * terms[i].bound};
             shift -= static_cast<__int128>(terms[i].coefficient) * terms[i].bound;
         }
-        if (IntervalSearch(shifted, used).contains(-shift - (size - 1), -shift + (size - 1))) return true;
+        if (IntervalSearch(shifted, used).contains(-shift - (size - 1), -shift + (size - 1)))
+            return true;
     }
     return false;
 }

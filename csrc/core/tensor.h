@@ -9,8 +9,8 @@ namespace ascend_grad {
 
 inline constexpr int kMaxRank = 8;
 
-// What is wrong with a view before its elements are looked at. Only views made from C handles can have a
-// defect: NumPy, DLPack and the array interface deliver valid ones.
+// What is wrong with a view before its elements are looked at. Only views made from C handles can
+// have a defect: NumPy, DLPack and the array interface deliver valid ones.
 enum class ViewDefect : int32_t {
     kNone,
     kNegativeExtent,
@@ -37,9 +37,11 @@ struct TensorView {
 // Sets rank, shape, numel and the strides of a contiguous tensor of view.dtype.
 void set_contiguous(TensorView& view, int rank, const int64_t* shape);
 
-// True when the two views have the same address, dtype, shape and strides (where an extent exceeds 1).
+// True when the two views have the same address, dtype, shape and strides (where an extent exceeds
+// 1).
 bool is_same_view(const TensorView& a, const TensorView& b);
-// True when some byte belongs to both views. Exact up to a bounded search, beyond which it says true.
+// True when some byte belongs to both views. Exact up to a bounded search, beyond which it says
+// true.
 bool share_memory(const TensorView& a, const TensorView& b);
 // True when two different indices of the view reach a common byte.
 bool overlaps_itself(const TensorView& view);

@@ -1,9 +1,10 @@
 // The loops of a ChannelSumPlan, for an operator's element function.
 //
-// `Element` has: types T (of all tensors); constants kSums (sums per channel), kWrites (the last operand is an output)
-// and kZeroPads (whether lanes padded with zeros contribute 0 to every sum);
+// `Element` has: types T (of all tensors); constants kSums (sums per channel), kWrites (the last
+// operand is an output) and kZeroPads (whether lanes padded with zeros contribute 0 to every sum);
 //   Lanes operator()(Lanes a, Lanes b, Lanes parameter, Lanes* terms) const
-// which returns the output of 16 elements and their terms of the sums; `parameter` is that of their channels.
+// which returns the output of 16 elements and their terms of the sums; `parameter` is that of their
+// channels.
 #pragma once
 
 #include "core/channel_sum.h"
@@ -26,9 +27,12 @@ AG_INLINE Lanes keep_first(Lanes x, int n) {
     return x;
 }
 
-AG_INLINE int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+AG_INLINE int64_t least(int64_t a, int64_t b) {
+    return a < b ? a : b;
+}
 
-// Sixteen lane sums for each of up to kChannelTile neighbouring channels (more where fewer lanes are in use).
+// Sixteen lane sums for each of up to kChannelTile neighbouring channels (more where fewer lanes
+// are in use).
 template <int kSums>
 class LaneSums {
   public:
@@ -40,7 +44,9 @@ class LaneSums {
         pitch_ = (channels + kLanes - 1) / kLanes * kLanes;
         std::memset(sums_, 0, sizeof(float) * static_cast<size_t>(kSums * lanes_ * pitch_));
     }
-    float* at(int sum, int lane, int channel) { return sums_ + (sum * lanes_ + lane) * pitch_ + channel; }
+    float* at(int sum, int lane, int channel) {
+        return sums_ + (sum * lanes_ + lane) * pitch_ + channel;
+    }
     // The fixed tree over lanes; the result stands in lane 0.
     void add_lanes() {
         for (int k = 0; k < kSums; ++k) {
@@ -68,12 +74,19 @@ class ChannelSum {
     static constexpr int kOperands = Element::kWrites ? 3 : 2;
 
   public:
-    // `addresses` of the operands; `parameters` one per channel of the tile that starts at the task's first channel.
-    ChannelSum(const ChannelSumPlan& plan, const Element& element, char* const* addresses, float* partials,
-               bool streaming)
-        : plan_(plan), element_(element), addresses_(addresses), partials_(partials), streaming_(streaming) {}
+    // `addresses` of the operands; `parameters` one per channel of the tile that starts at the
+    // task's first channel.
+    ChannelSum(const ChannelSumPlan& plan, const Element& element, char* const* addresses,
+               float* partials, bool streaming)
+        : plan_(plan),
+          element_(element),
+          addresses_(addresses),
+          partials_(partials),
+          streaming_(streaming) {}
 
-    int64_t first_channel(int64_t task) const { return task % plan_.channel_tiles * plan_.channel_tile; }
+    int64_t first_channel(int64_t task) const {
+        return task % plan_.channel_tiles * plan_.channel_tile;
+    }
     int channel_count(int64_t task) const {
         return static_cast<int>(least(plan_.channel_tile, plan_.channels - first_channel(task)));
     }
@@ -100,7 +113,9 @@ class ChannelSum {
         return addresses_[operand] + channel * plan_.channel_stride[operand] +
                row * plan_.row_stride[operand];
     }
-    float* partial(int64_t block) const { return partials_ + block * kSums * plan_.channels + channel_; }
+    float* partial(int64_t block) const {
+        return partials_ + block * kSums * plan_.channels + channel_;
+    }
 
     // One block made of whole rows.
     void run_rows(int64_t begin, int64_t end, int64_t block) {
@@ -116,7 +131,8 @@ class ChannelSum {
         } else {
             Sink<T> sink(streaming_ && Element::kWrites, output(channel_, begin, 0));
             for (int64_t row = begin; row < end; ++row) {
-                for (int c = 0; c < channels_; ++c) along_positions(row, c, 0, plan_.row_length, sums[c], sink);
+                for (int c = 0; c < channels_; ++c)
+                    along_positions(row, c, 0, plan_.row_length, sums[c], sink);
             }
         }
         for (int c = 0; c < channels_; ++c) finish_channel(block, c, sums[c]);
@@ -129,7 +145,8 @@ class ChannelSum {
             return least(plan_.chunk, plan_.row_length - chunk * plan_.chunk);
         };
         if (plan_.traversal == Traversal::kAlongPositions) {
-            Sink<T> sink(streaming_ && Element::kWrites, output(channel_, row, begin * plan_.chunk));
+            Sink<T> sink(streaming_ && Element::kWrites,
+                         output(channel_, row, begin * plan_.chunk));
             for (int c = 0; c < channels_; ++c) {
                 for (int64_t chunk = begin; chunk < end; ++chunk) {
                     Lanes sums[kSums] = {};
@@ -163,7 +180,8 @@ class ChannelSum {
 
     // n contiguous elements of a and b, n <= Sink::kReserve.
     template <class U>
-    AG_INLINE void contiguous(const U* a, const U* b, U* out, int n, float parameter, Lanes* sums) const {
+    AG_INLINE void contiguous(const U* a, const U* b, U* out, int n, float parameter,
+                              Lanes* sums) const {
         const Lanes p = splat(parameter);
         Lanes terms[kSums];
         Lanes s[kSums];
@@ -175,7 +193,8 @@ class ChannelSum {
             for (int k = 0; k < kSums; ++k) s[k] = s[k] + terms[k];
         }
         if (i < n) {
-            const Lanes value = element_(load_first(a + i, n - i), load_first(b + i, n - i), p, terms);
+            const Lanes value =
+                element_(load_first(a + i, n - i), load_first(b + i, n - i), p, terms);
             if (Element::kWrites) store_first(out + i, value, n - i);
             for (int k = 0; k < kSums; ++k) {
                 s[k] = s[k] + (Element::kZeroPads ? terms[k] : keep_first(terms[k], n - i));
@@ -184,7 +203,8 @@ class ChannelSum {
         for (int k = 0; k < kSums; ++k) sums[k] = s[k];
     }
 
-    void along_positions(int64_t row, int c, int64_t position, int64_t length, Lanes* sums, Sink<T>& sink) {
+    void along_positions(int64_t row, int c, int64_t position, int64_t length, Lanes* sums,
+                         Sink<T>& sink) {
         const T* a = reinterpret_cast<const T*>(address(0, channel_ + c, row)) + position;
         const T* b = reinterpret_cast<const T*>(address(1, channel_ + c, row)) + position;
         if (Element::kWrites) sink.move_to(output(channel_ + c, row, position));
@@ -206,8 +226,8 @@ class ChannelSum {
         }
     }
 
-    // Positions [begin, begin + length) of a row; begin is a multiple of 16. Groups of 64 positions, so that a lane's sum
-    // is loaded and stored once for four of them.
+    // Positions [begin, begin + length) of a row; begin is a multiple of 16. Groups of 64
+    // positions, so that a lane's sum is loaded and stored once for four of them.
     void along_channels(int64_t row, int64_t begin, int64_t length) {
         int64_t offset[kGroup][Loops::kMaxOperands];
         for (int64_t done = 0; done < length; done += kGroup) {
@@ -221,7 +241,8 @@ class ChannelSum {
                 for (int p = lane; p < n; p += kSumLanes, ++m) {
                     a[m] = address(0, channel_, row) + offset[p][0];
                     b[m] = address(1, channel_, row) + offset[p][1];
-                    if (Element::kWrites) out[m] = address(kOperands - 1, channel_, row) + offset[p][kOperands - 1];
+                    if (Element::kWrites)
+                        out[m] = address(kOperands - 1, channel_, row) + offset[p][kOperands - 1];
                 }
                 if (m == kGroup / kLanes) {
                     add_positions<kGroup / kLanes>(a, b, out, lane, kGroup / kLanes);
@@ -234,13 +255,16 @@ class ChannelSum {
 
     // Adds `count` positions (kCount of them, where that is not 0) to one lane of every channel.
     template <int kCount>
-    AG_INLINE void add_positions(const char* const* a, const char* const* b, char* const* out, int lane, int count) {
+    AG_INLINE void add_positions(const char* const* a, const char* const* b, char* const* out,
+                                 int lane, int count) {
         int c = 0;
-        for (; c + kLanes <= channels_; c += kLanes) add_to_lane<kCount, true>(a, b, out, lane, count, c);
+        for (; c + kLanes <= channels_; c += kLanes)
+            add_to_lane<kCount, true>(a, b, out, lane, count, c);
         if (c < channels_) add_to_lane<kCount, false>(a, b, out, lane, count, c);
     }
     template <int kCount, bool kWhole>
-    AG_INLINE void add_to_lane(const char* const* a, const char* const* b, char* const* out, int lane, int count, int c) {
+    AG_INLINE void add_to_lane(const char* const* a, const char* const* b, char* const* out,
+                               int lane, int count, int c) {
         const int m = kCount > 0 ? kCount : count;
         const int n = channels_ - c;
         const Lanes p = kWhole ? load(parameters_ + c) : load_first(parameters_ + c, n);
@@ -252,7 +276,8 @@ class ChannelSum {
             const T* pb = reinterpret_cast<const T*>(b[i]) + c;
             prefetch(pa, plan_.prefetch[0]);
             prefetch(pb, plan_.prefetch[1]);
-            const Lanes value = element_(kWhole ? load(pa) : load_first(pa, n), kWhole ? load(pb) : load_first(pb, n), p, terms);
+            const Lanes value = element_(kWhole ? load(pa) : load_first(pa, n),
+                                         kWhole ? load(pb) : load_first(pb, n), p, terms);
             if (Element::kWrites) {
                 T* po = reinterpret_cast<T*>(out[i]) + c;
                 if (!kWhole) {
@@ -275,7 +300,8 @@ class ChannelSum {
     void position_offsets(int64_t position, int n, int64_t (*offset)[Loops::kMaxOperands]) const {
         if (plan_.positions.count <= 1) {
             for (int p = 0; p < n; ++p) {
-                for (int k = 0; k < kOperands; ++k) offset[p][k] = (position + p) * plan_.positions.stride[0][k];
+                for (int k = 0; k < kOperands; ++k)
+                    offset[p][k] = (position + p) * plan_.positions.stride[0][k];
             }
             return;
         }
@@ -290,7 +316,8 @@ class ChannelSum {
         }
     }
 
-    // --- staged: tiles of 16 channels by 128 positions, or of one channel by 1024 where channels are not neighbours in memory ---
+    // --- staged: tiles of 16 channels by 128 positions, or of one channel by 1024 where channels
+    // are not neighbours in memory ---
 
     void staged(int64_t row, int64_t begin, int64_t length, Lanes (*sums)[kSums]) {
         alignas(64) float stage[kOperands][kStage];
@@ -304,19 +331,22 @@ class ChannelSum {
             }
             for (int c = 0; c < channels_; ++c) {
                 float* out = Element::kWrites ? stage[kOperands - 1] + c * step : nullptr;
-                contiguous(stage[0] + c * step, stage[1] + c * step, out, n, parameters_[c], sums[c]);
+                contiguous(stage[0] + c * step, stage[1] + c * step, out, n, parameters_[c],
+                           sums[c]);
             }
             if (Element::kWrites) {
-                for_each_run(row, begin + done, n, kOperands - 1, [&](char* at, int column, const Tile& tile) {
-                    store_tile<T>(at, stage[kOperands - 1] + column, step, tile);
-                });
+                for_each_run(row, begin + done, n, kOperands - 1,
+                             [&](char* at, int column, const Tile& tile) {
+                                 store_tile<T>(at, stage[kOperands - 1] + column, step, tile);
+                             });
             }
         }
     }
 
     // Cuts n positions into runs that one stride walks.
     template <class Function>
-    void for_each_run(int64_t row, int64_t begin, int n, int operand, const Function& function) const {
+    void for_each_run(int64_t row, int64_t begin, int n, int operand,
+                      const Function& function) const {
         const int inner = plan_.positions.count - 1;
         const int64_t extent = inner >= 0 ? plan_.positions.extent[inner] : 1;
         const int64_t stride = inner >= 0 ? plan_.positions.stride[inner][operand] : 0;
@@ -348,8 +378,8 @@ class ChannelSum {
 };
 
 // totals[c - begin] = sum over blocks of one of the sums, for channels [begin, end) of at most 64.
-inline void add_blocks(const ChannelSumPlan& plan, const float* partials, int sum, int64_t begin, int64_t end,
-                       float* totals) {
+inline void add_blocks(const ChannelSumPlan& plan, const float* partials, int sum, int64_t begin,
+                       int64_t end, float* totals) {
     double total[64] = {};
     const int n = static_cast<int>(end - begin);
     for (int64_t block = 0; block < plan.blocks; ++block) {

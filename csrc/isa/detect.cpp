@@ -1,6 +1,9 @@
 #include "isa/detect.h"
 
 #include <strings.h>
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
 
 namespace ascend_grad {
 namespace {
@@ -9,6 +12,14 @@ namespace {
 constexpr const char* kNames[kIsaCount] = {"neon"};
 #else
 constexpr const char* kNames[kIsaCount] = {"baseline", "avx2", "avx512"};
+#endif
+
+#if defined(__x86_64__)
+// Not every supported compiler's __builtin_cpu_supports knows it.
+bool has_f16c() {
+    unsigned a, b, c, d;
+    return __get_cpuid(1, &a, &b, &c, &d) != 0 && (c & bit_F16C) != 0;
+}
 #endif
 
 std::string available_names() {
@@ -23,16 +34,19 @@ std::string available_names() {
 
 }  // namespace
 
-const char* isa_name(Isa isa) { return kNames[static_cast<int>(isa)]; }
+const char* isa_name(Isa isa) {
+    return kNames[static_cast<int>(isa)];
+}
 
 bool isa_is_available(Isa isa) {
 #if defined(__aarch64__)
     return isa == Isa::kNeon;
 #else
     switch (isa) {
-        case Isa::kBaseline: return true;
+        case Isa::kBaseline:
+            return true;
         case Isa::kAvx2:
-            return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c");
+            return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && has_f16c();
         case Isa::kAvx512:
             return isa_is_available(Isa::kAvx2) && __builtin_cpu_supports("avx512f") &&
                    __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&

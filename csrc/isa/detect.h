@@ -16,8 +16,8 @@ inline constexpr int kIsaCount = 3;
 const char* isa_name(Isa isa);
 bool isa_is_available(Isa isa);
 
-// The level that ASCEND_GRAD_ISA names, else the best available. A name that is unknown or that this machine lacks leaves the
-// best in use and is explained in `error`.
+// The level that ASCEND_GRAD_ISA names, else the best available. A name that is unknown or that
+// this machine lacks leaves the best in use and is explained in `error`.
 Isa select_isa(const char* requested, std::string& error);
 
 }  // namespace ascend_grad

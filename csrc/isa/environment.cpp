@@ -14,7 +14,8 @@ Environment read_environment() {
     if (const SocInfo* info = find_soc(soc)) {
         result.soc = info->soc;
     } else if (result.error.empty()) {
-        result.error = std::string("ASCEND_GRAD_SOC: no product '") + soc + "'; known: " + soc_names();
+        result.error =
+            std::string("ASCEND_GRAD_SOC: no product '") + soc + "'; known: " + soc_names();
     }
     return result;
 }

@@ -1,7 +1,7 @@
-// Sixteen float lanes, the same on every instruction set: 1 register of AVX-512, 2 of AVX, 4 of SSE2 or NEON. Arithmetic is
-// plain IEEE float (built with -ffp-contract=off), the sum over lanes is a fixed tree: equal results to the bit everywhere.
-// Included only by files that are compiled once per level; everything has internal linkage so that the linker can never
-// mix levels.
+// Sixteen float lanes, the same on every instruction set: 1 register of AVX-512, 2 of AVX, 4 of
+// SSE2 or NEON. Arithmetic is plain IEEE float (built with -ffp-contract=off), the sum over lanes
+// is a fixed tree: equal results to the bit everywhere. Included only by files that are compiled
+// once per level; everything has internal linkage so that the linker can never mix levels.
 #pragma once
 
 #include <cstddef>
@@ -82,7 +82,8 @@ AG_INLINE float tree_sum(Lanes x) {
     return (q[0] + q[2]) + (q[1] + q[3]);
 }
 
-// Loads and stores of whole lanes, of any alignment. ---------------------------------------------------------------
+// Loads and stores of whole lanes, of any alignment.
+// ---------------------------------------------------------------
 
 AG_INLINE Lanes load(const float* p) {
     Lanes result;
@@ -92,7 +93,9 @@ AG_INLINE Lanes load(const float* p) {
 AG_INLINE void store_raw(float* p, Lanes x) {
     AG_EACH_REGISTER std::memcpy(p + i * kRegisterLanes, &x.r[i], sizeof(Register));
 }
-AG_INLINE void store(float* p, Lanes x) { store_raw(p, canonical(x)); }
+AG_INLINE void store(float* p, Lanes x) {
+    store_raw(p, canonical(x));
+}
 
 // The sixteen 16-bit patterns of a float16 or bfloat16 vector.
 struct Halves {
@@ -101,17 +104,21 @@ struct Halves {
 
 #if defined(__AVX512F__)
 
-AG_INLINE Lanes widen(__m256i bits, Float16) { return {{(Register)_mm512_cvtph_ps(bits)}}; }
+AG_INLINE Lanes widen(__m256i bits, Float16) {
+    return {{(Register)_mm512_cvtph_ps(bits)}};
+}
 AG_INLINE Lanes widen(__m256i bits, BFloat16) {
     return {{(Register)_mm512_slli_epi32(_mm512_cvtepu16_epi32(bits), 16)}};
 }
 AG_INLINE __m256i narrow(Lanes x, Float16) {
-    return _mm512_cvtps_ph((__m512)canonical(x).r[0], _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+    return _mm512_cvtps_ph((__m512)canonical(x).r[0],
+                           _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
 }
 AG_INLINE __m256i narrow(Lanes x, BFloat16) {
     const __m512i bits = (__m512i)canonical(x).r[0];
     const __m512i odd = _mm512_and_si512(_mm512_srli_epi32(bits, 16), _mm512_set1_epi32(1));
-    const __m512i rounded = _mm512_add_epi32(_mm512_add_epi32(bits, odd), _mm512_set1_epi32(0x7fff));
+    const __m512i rounded =
+        _mm512_add_epi32(_mm512_add_epi32(bits, odd), _mm512_set1_epi32(0x7fff));
     return _mm512_cvtepi32_epi16(_mm512_srli_epi32(rounded, 16));
 }
 
@@ -128,19 +135,23 @@ AG_INLINE Lanes widen(__m256i bits, BFloat16) {
 }
 AG_INLINE __m256i narrow(Lanes x, Float16) {
     x = canonical(x);
-    const __m128i low = _mm256_cvtps_ph((__m256)x.r[0], _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
-    const __m128i high = _mm256_cvtps_ph((__m256)x.r[1], _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+    const __m128i low =
+        _mm256_cvtps_ph((__m256)x.r[0], _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+    const __m128i high =
+        _mm256_cvtps_ph((__m256)x.r[1], _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
     return _mm256_inserti128_si256(_mm256_castsi128_si256(low), high, 1);
 }
 AG_INLINE __m256i round_to_bfloat16(Register x) {
     const __m256i bits = (__m256i)x;
     const __m256i odd = _mm256_and_si256(_mm256_srli_epi32(bits, 16), _mm256_set1_epi32(1));
-    const __m256i rounded = _mm256_add_epi32(_mm256_add_epi32(bits, odd), _mm256_set1_epi32(0x7fff));
+    const __m256i rounded =
+        _mm256_add_epi32(_mm256_add_epi32(bits, odd), _mm256_set1_epi32(0x7fff));
     return _mm256_srli_epi32(rounded, 16);
 }
 AG_INLINE __m256i narrow(Lanes x, BFloat16) {
     x = canonical(x);
-    const __m256i packed = _mm256_packus_epi32(round_to_bfloat16(x.r[0]), round_to_bfloat16(x.r[1]));
+    const __m256i packed =
+        _mm256_packus_epi32(round_to_bfloat16(x.r[0]), round_to_bfloat16(x.r[1]));
     return _mm256_permute4x64_epi64(packed, 0xd8);
 }
 
@@ -253,18 +264,21 @@ AG_INLINE void store(double* p, Lanes x) {
 // The even elements of the 31 that start at p: element 31 is read too, but not used.
 AG_INLINE Lanes load_every_second(const float* p) {
 #if defined(__AVX512F__)
-    const __m512i even = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
+    const __m512i even =
+        _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
     return {{(Register)_mm512_permutex2var_ps(_mm512_loadu_ps(p), even, _mm512_loadu_ps(p + 16))}};
 #elif defined(__AVX2__)
     Lanes result;
     AG_EACH_REGISTER {
-        const __m256 pairs = _mm256_shuffle_ps(_mm256_loadu_ps(p + 16 * i), _mm256_loadu_ps(p + 16 * i + 8), 0x88);
+        const __m256 pairs =
+            _mm256_shuffle_ps(_mm256_loadu_ps(p + 16 * i), _mm256_loadu_ps(p + 16 * i + 8), 0x88);
         result.r[i] = (Register)_mm256_permute4x64_pd((__m256d)pairs, 0xd8);
     }
     return result;
 #elif defined(__x86_64__)
     Lanes result;
-    AG_EACH_REGISTER result.r[i] = _mm_shuffle_ps(_mm_loadu_ps(p + 8 * i), _mm_loadu_ps(p + 8 * i + 4), 0x88);
+    AG_EACH_REGISTER result.r[i] =
+        _mm_shuffle_ps(_mm_loadu_ps(p + 8 * i), _mm_loadu_ps(p + 8 * i + 4), 0x88);
     return result;
 #else
     Lanes result;
@@ -277,8 +291,10 @@ AG_INLINE Lanes load_every_second(const T* p) {
 #if defined(__AVX512F__)
     return widen(_mm512_cvtepi32_epi16(_mm512_loadu_si512(p)), T{});
 #elif defined(__AVX2__)
-    const __m256i low = _mm256_and_si256(_mm256_loadu_si256((const __m256i*)p), _mm256_set1_epi32(0xffff));
-    const __m256i high = _mm256_and_si256(_mm256_loadu_si256((const __m256i*)(p + 16)), _mm256_set1_epi32(0xffff));
+    const __m256i low =
+        _mm256_and_si256(_mm256_loadu_si256((const __m256i*)p), _mm256_set1_epi32(0xffff));
+    const __m256i high =
+        _mm256_and_si256(_mm256_loadu_si256((const __m256i*)(p + 16)), _mm256_set1_epi32(0xffff));
     return widen(_mm256_permute4x64_epi64(_mm256_packus_epi32(low, high), 0xd8), T{});
 #else
     Halves halves;
@@ -324,11 +340,14 @@ AG_INLINE void interleave(Lanes a, Lanes b, Lanes& low, Lanes& high) {
 #endif
 }
 
-// Loads and stores of the first n lanes, 0 <= n <= 16; the other lanes are 0 and their memory is not touched. ---------
+// Loads and stores of the first n lanes, 0 <= n <= 16; the other lanes are 0 and their memory is
+// not touched. ---------
 
 #if defined(__AVX512F__)
 
-AG_INLINE __mmask16 first_lanes(int n) { return static_cast<__mmask16>((1u << n) - 1); }
+AG_INLINE __mmask16 first_lanes(int n) {
+    return static_cast<__mmask16>((1u << n) - 1);
+}
 AG_INLINE Lanes load_first(const float* p, int n) {
     return {{(Register)_mm512_maskz_loadu_ps(first_lanes(n), p)}};
 }
@@ -463,7 +482,9 @@ AG_INLINE void stream_store(T* p, Lanes x) {
     stream_bytes(reinterpret_cast<char*>(p), reinterpret_cast<const char*>(&bits), sizeof(bits));
 }
 
-AG_INLINE void stream_store(double* p, Lanes x) { store(p, x); }
+AG_INLINE void stream_store(double* p, Lanes x) {
+    store(p, x);
+}
 
 // Transposes a 4 x 4 block of floats between two row-major arrays.
 AG_INLINE void transpose_4x4(Quad& a, Quad& b, Quad& c, Quad& d) {
@@ -481,7 +502,8 @@ AG_INLINE void transpose_4x4(Quad& a, Quad& b, Quad& c, Quad& d) {
 #endif
 }
 
-// Non-temporal copy of whole 64-byte lines to a 64-byte aligned destination; fence before others read it.
+// Non-temporal copy of whole 64-byte lines to a 64-byte aligned destination; fence before others
+// read it.
 AG_INLINE void stream_lines(char* to, const char* from, size_t bytes) {
 #if defined(__x86_64__)
     for (size_t i = 0; i < bytes; i += 64) {

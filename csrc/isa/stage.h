@@ -1,4 +1,5 @@
-// Moves strided elements of any dtype into float rows and back, for layouts that no kernel reads directly.
+// Moves strided elements of any dtype into float rows and back, for layouts that no kernel reads
+// directly.
 #pragma once
 
 #include "isa/simd.h"
@@ -56,12 +57,14 @@ struct Tile {
     int columns;
 };
 
-// to[row * pitch + column] = element (row, column). Rows are walked along memory, whichever way the tile lies.
+// to[row * pitch + column] = element (row, column). Rows are walked along memory, whichever way the
+// tile lies.
 template <class T>
 inline void load_tile(float* to, int pitch, const char* from, const Tile& tile) {
     if (tile.row_stride != static_cast<int64_t>(sizeof(T)) || tile.rows < 4) {
         for (int row = 0; row < tile.rows; ++row) {
-            load_run<T>(to + row * pitch, from + row * tile.row_stride, tile.column_stride, tile.columns);
+            load_run<T>(to + row * pitch, from + row * tile.row_stride, tile.column_stride,
+                        tile.columns);
         }
         return;
     }
@@ -97,7 +100,8 @@ template <class T>
 inline void store_tile(char* to, const float* from, int pitch, const Tile& tile) {
     if (tile.row_stride != static_cast<int64_t>(sizeof(T)) || tile.rows < 4) {
         for (int row = 0; row < tile.rows; ++row) {
-            store_run<T>(to + row * tile.row_stride, tile.column_stride, from + row * pitch, tile.columns);
+            store_run<T>(to + row * tile.row_stride, tile.column_stride, from + row * pitch,
+                         tile.columns);
         }
         return;
     }
@@ -133,8 +137,9 @@ inline void store_tile(char* to, const float* from, int pitch, const Tile& tile)
     }
 }
 
-// A contiguous destination that is written front to back. Streaming, it collects elements in a small buffer and writes
-// whole cache lines past the caches; otherwise elements go straight to memory.
+// A contiguous destination that is written front to back. Streaming, it collects elements in a
+// small buffer and writes whole cache lines past the caches; otherwise elements go straight to
+// memory.
 template <class T>
 class Sink {
   public:
@@ -205,9 +210,9 @@ class Sink {
     }
 
     const bool streaming_;
-    char* to_;             // where the next byte of memory is written
-    size_t skipped_ = 0;   // bytes of the buffer's first line that belong to others
-    size_t filled_ = 0;    // end of the data in the buffer
+    char* to_;            // where the next byte of memory is written
+    size_t skipped_ = 0;  // bytes of the buffer's first line that belong to others
+    size_t filled_ = 0;   // end of the data in the buffer
     alignas(64) char buffer_[kCapacity];
 };
 

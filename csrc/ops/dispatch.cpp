@@ -1,5 +1,5 @@
-#include "isa/environment.h"
 #include "isa/detect.h"
+#include "isa/environment.h"
 #include "ops/table.h"
 
 namespace ascend_grad {
@@ -11,9 +11,12 @@ const KernelTable& table_of(Isa isa) {
     return kernel_table_baseline;
 #else
     switch (isa) {
-        case Isa::kAvx512: return kernel_table_avx512;
-        case Isa::kAvx2: return kernel_table_avx2;
-        case Isa::kBaseline: break;
+        case Isa::kAvx512:
+            return kernel_table_avx512;
+        case Isa::kAvx2:
+            return kernel_table_avx2;
+        case Isa::kBaseline:
+            break;
     }
     return kernel_table_baseline;
 #endif

@@ -1,4 +1,5 @@
-// Compiled once per instruction set level with that level's flags and KERNEL_TABLE naming the table.
+// Compiled once per instruction set level with that level's flags and KERNEL_TABLE naming the
+// table.
 #include "ops/table.h"
 
 #include "ops/avg_pool2d_backward/kernel.h"
@@ -9,8 +10,9 @@
 namespace ascend_grad {
 
 extern const KernelTable KERNEL_TABLE = {
-#define OPERATOR(name, Type) \
-    {Type##Kernel<float>::kernels(), Type##Kernel<Float16>::kernels(), Type##Kernel<BFloat16>::kernels()},
+#define OPERATOR(name, Type)                                           \
+    {Type##Kernel<float>::kernels(), Type##Kernel<Float16>::kernels(), \
+     Type##Kernel<BFloat16>::kernels()},
 #include "ops/ops.def"
 #undef OPERATOR
 };

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ascend_grad import _core
-from ascend_grad.errors import RuntimeUnavailableError
+from ascend_grad.errors import ParamInvalidError, RuntimeUnavailableError
 
 DEVICES = ("cpu", "npu", "emulator")
 
@@ -28,9 +28,9 @@ def require_device(device: str | None, operator: str) -> None:
     if chosen == "cpu":
         return
     if chosen not in DEVICES:
-        raise ValueError(
-            f"{operator}: device: must be one of {', '.join(DEVICES)}, got {device!r}"
-        )
+        text = f"{operator}: device: must be one of {', '.join(DEVICES)}, got {device!r}"
+        name = "ACLNN_ERR_PARAM_INVALID"
+        raise ParamInvalidError(f"{text} [{name}, 161002]", 161002, name, operator, "device")
     message = (
         f"{operator}: device: this build has no device {chosen!r}; available: cpu "
         "[ACLNN_ERR_RUNTIME_ERROR, 361001]"

@@ -13,7 +13,7 @@ namespace {
 struct NumpyTypes {
     int bfloat16_number;
     py::object bfloat16, float32, float16, float64;
-    py::object asarray;
+    py::object asarray, scalar;
 };
 
 // Never destroyed: the interpreter may be gone by then.
@@ -22,34 +22,46 @@ const NumpyTypes* g_numpy = nullptr;
 // NumPy's type numbers are part of its ABI.
 DataType dtype_of_number(int number) {
     switch (number) {
-        case 0: return DataType::kBool;
-        case 1: return DataType::kInt8;
-        case 2: return DataType::kUInt8;
-        case 3: return DataType::kInt16;
-        case 4: return DataType::kUInt16;
-        case 5: return DataType::kInt32;
-        case 6: return DataType::kUInt32;
-        case 7: return sizeof(long) == 8 ? DataType::kInt64 : DataType::kInt32;
-        case 8: return sizeof(long) == 8 ? DataType::kUInt64 : DataType::kUInt32;
-        case 9: return DataType::kInt64;
-        case 10: return DataType::kUInt64;
-        case 11: return DataType::kFloat32;
-        case 12: return DataType::kFloat64;
-        case 14: return DataType::kComplex64;
-        case 15: return DataType::kComplex128;
-        case 23: return DataType::kFloat16;
-        default: return number == g_numpy->bfloat16_number ? DataType::kBFloat16 : DataType::kUndefined;
+        case 0:
+            return DataType::kBool;
+        case 1:
+            return DataType::kInt8;
+        case 2:
+            return DataType::kUInt8;
+        case 3:
+            return DataType::kInt16;
+        case 4:
+            return DataType::kUInt16;
+        case 5:
+            return DataType::kInt32;
+        case 6:
+            return DataType::kUInt32;
+        case 7:
+            return sizeof(long) == 8 ? DataType::kInt64 : DataType::kInt32;
+        case 8:
+            return sizeof(long) == 8 ? DataType::kUInt64 : DataType::kUInt32;
+        case 9:
+            return DataType::kInt64;
+        case 10:
+            return DataType::kUInt64;
+        case 11:
+            return DataType::kFloat32;
+        case 12:
+            return DataType::kFloat64;
+        case 14:
+            return DataType::kComplex64;
+        case 15:
+            return DataType::kComplex128;
+        case 23:
+            return DataType::kFloat16;
+        default:
+            return number == g_numpy->bfloat16_number ? DataType::kBFloat16 : DataType::kUndefined;
     }
 }
 
-// The tag that torch_npu gives tensors of that rank.
-Format format_of_rank(int rank) {
-    return rank == 3 ? Format::kNCL : rank == 4 ? Format::kNCHW : rank == 5 ? Format::kNCDHW : Format::kND;
-}
-
-void set_shape(TensorView& view, int rank, const int64_t* shape, const int64_t* strides, int64_t unit) {
+void set_shape(TensorView& view, int rank, const int64_t* shape, const int64_t* strides,
+               int64_t unit) {
     view.rank = rank;
-    view.format = format_of_rank(rank);
     view.numel = 1;
     for (int i = 0; i < rank; ++i) {
         view.numel *= shape[i];
@@ -68,7 +80,8 @@ struct Context {
 
 void require_writable(const Context& context, bool writable) {
     if (context.is_output && !writable) {
-        raise_invalid(context.operator_name, context.parameter, "must be writable, got a read-only array");
+        raise_invalid(context.operator_name, context.parameter,
+                      "must be writable, got a read-only array");
     }
 }
 
@@ -87,7 +100,8 @@ void read_numpy(TensorView& view, const py::array& array, const Context& context
     }
     if (descr->byteorder == '>' || (descr->byteorder == '<' && PY_BIG_ENDIAN)) {
         raise_invalid(context.operator_name, context.parameter,
-                      "must have the machine's byte order, got dtype " + py::str(array.dtype()).cast<std::string>());
+                      "must have the machine's byte order, got dtype " +
+                          py::str(array.dtype()).cast<std::string>());
     }
     require_writable(context, array.writeable());
     static_assert(sizeof(Py_intptr_t) == sizeof(int64_t));
@@ -100,21 +114,28 @@ DataType dtype_of_dlpack(const dlpack::Type& type) {
     if (type.lanes != 1) return DataType::kUndefined;
     switch (type.code) {
         case dlpack::kFloat:
-            return type.bits == 32 ? DataType::kFloat32
-                                   : type.bits == 16 ? DataType::kFloat16
-                                                     : type.bits == 64 ? DataType::kFloat64 : DataType::kUndefined;
-        case dlpack::kBfloat: return type.bits == 16 ? DataType::kBFloat16 : DataType::kUndefined;
-        case dlpack::kBool: return DataType::kBool;
+            return type.bits == 32   ? DataType::kFloat32
+                   : type.bits == 16 ? DataType::kFloat16
+                   : type.bits == 64 ? DataType::kFloat64
+                                     : DataType::kUndefined;
+        case dlpack::kBfloat:
+            return type.bits == 16 ? DataType::kBFloat16 : DataType::kUndefined;
+        case dlpack::kBool:
+            return DataType::kBool;
         case dlpack::kInt:
-            return type.bits == 8 ? DataType::kInt8
-                                  : type.bits == 16 ? DataType::kInt16
-                                                    : type.bits == 32 ? DataType::kInt32 : DataType::kInt64;
+            return type.bits == 8    ? DataType::kInt8
+                   : type.bits == 16 ? DataType::kInt16
+                   : type.bits == 32 ? DataType::kInt32
+                                     : DataType::kInt64;
         case dlpack::kUInt:
-            return type.bits == 8 ? DataType::kUInt8
-                                  : type.bits == 16 ? DataType::kUInt16
-                                                    : type.bits == 32 ? DataType::kUInt32 : DataType::kUInt64;
-        case dlpack::kComplex: return type.bits == 64 ? DataType::kComplex64 : DataType::kComplex128;
-        default: return DataType::kUndefined;
+            return type.bits == 8    ? DataType::kUInt8
+                   : type.bits == 16 ? DataType::kUInt16
+                   : type.bits == 32 ? DataType::kUInt32
+                                     : DataType::kUInt64;
+        case dlpack::kComplex:
+            return type.bits == 64 ? DataType::kComplex64 : DataType::kComplex128;
+        default:
+            return DataType::kUndefined;
     }
 }
 
@@ -122,10 +143,14 @@ void read_dlpack_tensor(TensorView& view, const dlpack::Tensor& tensor, const Co
     const int32_t device = tensor.device.type;
     if (device != dlpack::kCpu && device != dlpack::kCudaHost && device != dlpack::kRocmHost) {
         raise_type_error(context.operator_name, context.parameter,
-                         "an array in CPU memory is needed, got one on DLPack device type " + std::to_string(device) +
-                             "; copy it to the CPU first");
+                         "an array in CPU memory is needed, got one on DLPack device type " +
+                             std::to_string(device) + "; copy it to the CPU first");
     }
     view.dtype = dtype_of_dlpack(tensor.dtype);
+    if (view.dtype == DataType::kUndefined) {
+        view.dtype_name =
+            tensor.dtype.lanes != 1 ? "a DLPack dtype of several lanes" : "an unknown DLPack dtype";
+    }
     const int64_t size = (int64_t{tensor.dtype.bits} * tensor.dtype.lanes + 7) / 8;
     if (tensor.strides != nullptr) {
         set_shape(view, tensor.rank, tensor.shape, tensor.strides, size);
@@ -167,7 +192,8 @@ void read_dlpack(ArrayArgument& argument, py::handle object, const Context& cont
         auto* managed = capsule.get_pointer<dlpack::ManagedTensorVersioned>();
         if (managed->version.major != 1) {
             raise_type_error(context.operator_name, context.parameter,
-                             "DLPack version 1 or less is needed, got " + std::to_string(managed->version.major));
+                             "DLPack version 1 or less is needed, got " +
+                                 std::to_string(managed->version.major));
         }
         require_writable(context, (managed->flags & dlpack::kReadOnly) == 0);
         read_dlpack_tensor(argument.view, managed->tensor, context);
@@ -177,16 +203,21 @@ void read_dlpack(ArrayArgument& argument, py::handle object, const Context& cont
         read_dlpack_tensor(argument.view, managed->tensor, context);
         argument.owner = take_over(capsule, managed, "used_dltensor");
     } else {
-        raise_type_error(context.operator_name, context.parameter, "__dlpack__ gave an unknown capsule '" + name + "'");
+        raise_type_error(context.operator_name, context.parameter,
+                         "__dlpack__ gave an unknown capsule '" + name + "'");
     }
 }
 
 py::object numpy_dtype(DataType dtype) {
     switch (dtype) {
-        case DataType::kFloat16: return g_numpy->float16;
-        case DataType::kBFloat16: return g_numpy->bfloat16;
-        case DataType::kFloat64: return g_numpy->float64;
-        default: return g_numpy->float32;
+        case DataType::kFloat16:
+            return g_numpy->float16;
+        case DataType::kBFloat16:
+            return g_numpy->bfloat16;
+        case DataType::kFloat64:
+            return g_numpy->float64;
+        default:
+            return g_numpy->float32;
     }
 }
 
@@ -202,23 +233,29 @@ void initialise_arrays() {
     types->float16 = dtype("float16");
     types->float64 = dtype("float64");
     types->asarray = numpy.attr("asarray");
+    types->scalar = numpy.attr("generic");
     g_numpy = types;
 }
 
-void ArrayArgument::assign(py::handle object, const char* operator_name, const char* parameter, bool is_output) {
+void ArrayArgument::assign(py::handle object, const char* operator_name, const char* parameter,
+                           bool is_output) {
     const Context context{operator_name, parameter, is_output};
     if (py::isinstance<py::array>(object)) {
         owner = py::reinterpret_borrow<py::object>(object);
         read_numpy(view, py::reinterpret_borrow<py::array>(object), context);
     } else if (py::hasattr(object, "__dlpack__")) {
         read_dlpack(*this, object, context);
+    } else if (is_output && py::isinstance(object, g_numpy->scalar)) {
+        raise_type_error(operator_name, parameter,
+                         "a scalar has no memory to write to; give an array");
     } else if (py::hasattr(object, "__array_interface__")) {
         owner = g_numpy->asarray(object);
         read_numpy(view, py::reinterpret_borrow<py::array>(owner), context);
     } else {
-        raise_type_error(operator_name, parameter,
-                         std::string("an array is needed (NumPy, DLPack or array interface), got ") +
-                             Py_TYPE(object.ptr())->tp_name);
+        raise_type_error(
+            operator_name, parameter,
+            std::string("an array is needed (NumPy, DLPack or array interface), got ") +
+                Py_TYPE(object.ptr())->tp_name);
     }
 }
 

@@ -1,4 +1,5 @@
-// Python objects as tensors: NumPy arrays, DLPack exporters and objects with an array interface. Nothing is copied or cast.
+// Python objects as tensors: NumPy arrays, DLPack exporters and objects with an array interface.
+// Nothing is copied or cast.
 #pragma once
 
 #include <pybind11/numpy.h>
@@ -15,7 +16,8 @@ struct ArrayArgument {
     py::object owner;  // keeps the memory alive
 
     // Reads an array. `operator_name` and `parameter` are for messages; an output must be writable.
-    void assign(py::handle object, const char* operator_name, const char* parameter, bool is_output);
+    void assign(py::handle object, const char* operator_name, const char* parameter,
+                bool is_output);
     // Makes a new C-contiguous array of view's dtype and shape.
     void allocate();
 };

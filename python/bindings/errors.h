@@ -10,6 +10,7 @@ namespace ascend_grad::python {
 [[noreturn]] void raise(const Status& status);
 // ParamInvalidError for what only this entry can get wrong.
 [[noreturn]] void raise_invalid(const char* operator_name, const char* parameter, std::string text);
-[[noreturn]] void raise_type_error(const char* operator_name, const char* parameter, std::string text);
+[[noreturn]] void raise_type_error(const char* operator_name, const char* parameter,
+                                   std::string text);
 
 }  // namespace ascend_grad::python

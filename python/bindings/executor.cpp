@@ -5,7 +5,9 @@
 
 namespace ascend_grad::python {
 
-void Workspace::Free::operator()(void* pointer) const { std::free(pointer); }
+void Workspace::Free::operator()(void* pointer) const {
+    std::free(pointer);
+}
 
 Workspace::Workspace(uint64_t size) {
     if (size == 0) return;
@@ -23,16 +25,17 @@ py::object PreparedCall::call() {
 }
 
 void register_executor(py::module_& module) {
-    py::class_<PreparedCall>(module, "Executor",
-                             "A checked and planned call. Calling it runs the operator on the arrays it was prepared "
-                             "with and returns their results.")
+    py::class_<PreparedCall>(
+        module, "Executor",
+        "A checked and planned call. Calling it runs the operator on the arrays it was prepared "
+        "with and returns their results.")
         .def_property_readonly("workspace_size", &PreparedCall::workspace_size,
                                "Bytes of scratch memory that a run uses.")
         .def_property_readonly("operator", &PreparedCall::operator_name)
         .def("__call__", &PreparedCall::call)
         .def("__repr__", [](const PreparedCall& self) {
-            return std::string("<ascend_grad.Executor of ") + self.operator_name() + ", workspace " +
-                   std::to_string(self.workspace_size()) + " bytes>";
+            return std::string("<ascend_grad.Executor of ") + self.operator_name() +
+                   ", workspace " + std::to_string(self.workspace_size()) + " bytes>";
         });
 }
 

@@ -28,7 +28,10 @@ class Workspace {
 class PreparedCall {
   public:
     PreparedCall(const Executor& executor, py::object results, py::object owners)
-        : executor_(executor), workspace_(executor.workspace_size), results_(std::move(results)), owners_(std::move(owners)) {}
+        : executor_(executor),
+          workspace_(executor.workspace_size),
+          results_(std::move(results)),
+          owners_(std::move(owners)) {}
 
     uint64_t workspace_size() const { return executor_.workspace_size; }
     const char* operator_name() const { return executor_.info->name.python; }

@@ -25,30 +25,49 @@ int64_t to_int(py::handle object, const char* operator_name, const char* paramet
     int overflow = 0;
     const int64_t value = PyLong_AsLongLongAndOverflow(index.ptr(), &overflow);
     if (overflow != 0) {
-        raise_invalid(operator_name, parameter, "must fit 64 bits, got " + py::str(index).cast<std::string>());
+        raise_invalid(operator_name, parameter,
+                      "must fit 64 bits, got " + py::str(index).cast<std::string>());
     }
     return value;
+}
+
+// True, False, or an int.
+bool to_bool(py::handle object, const char* operator_name, const char* parameter) {
+    if (object.ptr() == Py_True) return true;
+    if (object.ptr() == Py_False) return false;
+    const bool is_numpy_bool =
+        std::string(Py_TYPE(object.ptr())->tp_name).rfind("numpy.bool", 0) == 0;
+    if (!is_numpy_bool && !PyLong_Check(object.ptr())) {
+        raise_type_error(operator_name, parameter,
+                         std::string("a bool is needed, got ") + Py_TYPE(object.ptr())->tp_name);
+    }
+    return PyObject_IsTrue(object.ptr()) == 1;
 }
 
 // None, an int, or a sequence of ints.
 class IntArrayArgument {
   public:
-    IntArrayArgument(py::handle object, const char* operator_name, const char* parameter) : is_null_(object.is_none()) {
+    IntArrayArgument(py::handle object, const char* operator_name, const char* parameter)
+        : is_null_(object.is_none()) {
         if (is_null_) return;
         array_.values = values_;
-        if (PyIndex_Check(object.ptr())) {
+        const bool has_length = PySequence_Check(object.ptr()) && PyObject_Size(object.ptr()) >= 0;
+        PyErr_Clear();  // an array of rank 0 is a sequence without a length
+        if (!has_length && PyIndex_Check(object.ptr())) {
             values_[0] = to_int(object, operator_name, parameter);
             array_.size = 1;
             return;
         }
-        if (!PySequence_Check(object.ptr()) || PyUnicode_Check(object.ptr())) {
+        if (!has_length || PyUnicode_Check(object.ptr()) || PyBytes_Check(object.ptr())) {
             raise_type_error(operator_name, parameter,
-                             std::string("an int or a sequence of ints is needed, got ") + Py_TYPE(object.ptr())->tp_name);
+                             std::string("an int or a sequence of ints is needed, got ") +
+                                 Py_TYPE(object.ptr())->tp_name);
         }
         const auto sequence = py::reinterpret_borrow<py::sequence>(object);
         array_.size = static_cast<int64_t>(sequence.size());
         for (int64_t i = 0; i < array_.size && i < kCapacity; ++i) {
-            values_[i] = to_int(py::object(sequence[static_cast<size_t>(i)]), operator_name, parameter);
+            values_[i] =
+                to_int(py::object(sequence[static_cast<size_t>(i)]), operator_name, parameter);
         }
     }
     const IntArray* get() const { return is_null_ ? nullptr : &array_; }
@@ -70,10 +89,12 @@ class Call {
         args.interface = Interface::kPython;
         args.soc = default_soc();
         if (soc.is_none()) return;
-        const SocInfo* info = py::isinstance<py::str>(soc) ? find_soc(soc.cast<std::string>().c_str()) : nullptr;
+        const SocInfo* info =
+            py::isinstance<py::str>(soc) ? find_soc(soc.cast<std::string>().c_str()) : nullptr;
         if (info == nullptr) {
             raise_invalid(name(), "soc",
-                          std::string("must be one of ") + soc_names() + ", got " + py::repr(soc).cast<std::string>());
+                          std::string("must be one of ") + soc_names() + ", got " +
+                              py::repr(soc).cast<std::string>());
         }
         args.soc = info->soc;
     }
@@ -83,7 +104,12 @@ class Call {
         if (object.is_none()) return;
         const Parameter& parameter = Op::info().tensors[index];
         arrays_[index].assign(object, name(), parameter.name.python, parameter.is_output());
-        args.tensors[index] = &arrays_[index].view;
+        TensorView& view = arrays_[index].view;
+        // The tags that torch_npu gives tensors; any rank but 3 takes NCHW's, so that the rule on
+        // ranks answers.
+        if (std::is_same_v<Op, AvgPool2dBackward>)
+            view.format = view.rank == 3 ? Format::kNCL : Format::kNCHW;
+        args.tensors[index] = &view;
         if (parameter.is_output()) given_[index] = py::reinterpret_borrow<py::object>(object);
     }
 
@@ -106,7 +132,8 @@ class Call {
     }
 
   private:
-    // Checks and plans with the arrays given and descriptions of those that are not, then makes the latter.
+    // Checks and plans with the arrays given and descriptions of those that are not, then makes the
+    // latter.
     void make(Executor& executor, py::object* results) {
         const int count = Op::info().tensor_count;
         bool inputs_given = true;
@@ -146,22 +173,29 @@ class Call {
     py::object given_[kMaxTensors];
 };
 
-py::object first(py::object* results) { return results[0]; }
-py::object batch_norm_results(py::object* r) { return (*g_batch_norm_results)(r[0], r[1], r[2], r[3]); }
-py::object prelu_results(py::object* r) { return (*g_prelu_results)(r[0], r[1]); }
+py::object first(py::object* results) {
+    return results[0];
+}
+py::object batch_norm_results(py::object* r) {
+    return (*g_batch_norm_results)(r[0], r[1], r[2], r[3]);
+}
+py::object prelu_results(py::object* r) {
+    return (*g_prelu_results)(r[0], r[1]);
+}
 
 using Object = const py::object&;
 
 // Fills a call from Python's arguments and hands it to `use`.
 template <class Use>
-auto with_batch_norm(Object grad_out, Object input, Object mean, Object invstd, Object weight, bool input_g,
-                     bool weight_g, bool bias_g, Object sum_dy, Object sum_dy_xmu, Object grad_weight, Object grad_bias,
-                     Object soc, const Use& use) {
+auto with_batch_norm(Object grad_out, Object input, Object mean, Object invstd, Object weight,
+                     Object input_g, Object weight_g, Object bias_g, Object sum_dy,
+                     Object sum_dy_xmu, Object grad_weight, Object grad_bias, Object soc,
+                     const Use& use) {
     using Op = BatchNormReduceBackward;
     Call<Op> call(soc);
-    call.args.input_g = input_g;
-    call.args.weight_g = weight_g;
-    call.args.bias_g = bias_g;
+    call.args.input_g = to_bool(input_g, call.name(), "input_g");
+    call.args.weight_g = to_bool(weight_g, call.name(), "weight_g");
+    call.args.bias_g = to_bool(bias_g, call.name(), "bias_g");
     const py::handle inputs[] = {grad_out, input, mean, invstd, weight};
     const py::handle outputs[] = {sum_dy, sum_dy_xmu, grad_weight, grad_bias};
     for (int i = 0; i < Op::kFirstOutput; ++i) call.set(i, inputs[i]);
@@ -172,8 +206,9 @@ auto with_batch_norm(Object grad_out, Object input, Object mean, Object invstd, 
 }
 
 template <class Use>
-auto with_avg_pool(Object grad_output, Object input, Object kernel_size, Object stride, Object padding, bool ceil_mode,
-                   bool count_include_pad, Object divisor_override, Object cube_math_type, Object grad_input, Object soc,
+auto with_avg_pool(Object grad_output, Object input, Object kernel_size, Object stride,
+                   Object padding, Object ceil_mode, Object count_include_pad,
+                   Object divisor_override, Object cube_math_type, Object grad_input, Object soc,
                    const Use& use) {
     using Op = AvgPool2dBackward;
     Call<Op> call(soc);
@@ -186,16 +221,16 @@ auto with_avg_pool(Object grad_output, Object input, Object kernel_size, Object 
     call.args.kernel_size = kernel.get();
     call.args.stride = steps.get();
     call.args.padding = pads.get();
-    call.args.ceil_mode = ceil_mode;
-    call.args.count_include_pad = count_include_pad;
+    call.args.ceil_mode = to_bool(ceil_mode, call.name(), "ceil_mode");
+    call.args.count_include_pad = to_bool(count_include_pad, call.name(), "count_include_pad");
     call.args.divisor_override = to_int(divisor_override, call.name(), "divisor_override");
     call.args.cube_math_type = to_int(cube_math_type, call.name(), "cube_math_type");
     return use(call, first);
 }
 
 template <class Use>
-auto with_prelu(Object grad_output, Object input, Object weight, Object grad_input, Object grad_weight, Object soc,
-                const Use& use) {
+auto with_prelu(Object grad_output, Object input, Object weight, Object grad_input,
+                Object grad_weight, Object soc, const Use& use) {
     using Op = PreluBackward;
     Call<Op> call(soc);
     const py::handle tensors[] = {grad_output, input, weight, grad_input, grad_weight};
@@ -204,7 +239,8 @@ auto with_prelu(Object grad_output, Object input, Object weight, Object grad_inp
 }
 
 template <class Use>
-auto with_softmax(Object grad_output, Object output, Object dim, Object out, Object soc, const Use& use) {
+auto with_softmax(Object grad_output, Object output, Object dim, Object out, Object soc,
+                  const Use& use) {
     using Op = SoftmaxBackward;
     Call<Op> call(soc);
     call.set(Op::kGradOutput, grad_output);
@@ -227,31 +263,38 @@ constexpr auto prepare_only = [](auto& call, py::object (*combine)(py::object*))
 }  // namespace
 
 void register_operators(py::module_& m) {
-    m.def("batch_norm_reduce_backward", [](Object a, Object b, Object c, Object d, Object e, bool f, bool g, bool h, Object i,
-                                           Object j, Object k, Object l, Object soc) {
-        return with_batch_norm(a, b, c, d, e, f, g, h, i, j, k, l, soc, run_now);
-    });
+    m.def("batch_norm_reduce_backward",
+          [](Object a, Object b, Object c, Object d, Object e, Object f, Object g, Object h,
+             Object i, Object j, Object k, Object l, Object soc) {
+              return with_batch_norm(a, b, c, d, e, f, g, h, i, j, k, l, soc, run_now);
+          });
     m.def("prepare_batch_norm_reduce_backward",
-          [](Object a, Object b, Object c, Object d, Object e, bool f, bool g, bool h, Object i, Object j, Object k,
-             Object l, Object soc) { return with_batch_norm(a, b, c, d, e, f, g, h, i, j, k, l, soc, prepare_only); });
-    m.def("avg_pool2d_backward", [](Object a, Object b, Object c, Object d, Object e, bool f, bool g, Object h, Object i,
-                                    Object j, Object soc) {
+          [](Object a, Object b, Object c, Object d, Object e, Object f, Object g, Object h,
+             Object i, Object j, Object k, Object l, Object soc) {
+              return with_batch_norm(a, b, c, d, e, f, g, h, i, j, k, l, soc, prepare_only);
+          });
+    m.def("avg_pool2d_backward", [](Object a, Object b, Object c, Object d, Object e, Object f,
+                                    Object g, Object h, Object i, Object j, Object soc) {
         return with_avg_pool(a, b, c, d, e, f, g, h, i, j, soc, run_now);
     });
-    m.def("prepare_avg_pool2d_backward", [](Object a, Object b, Object c, Object d, Object e, bool f, bool g, Object h,
-                                            Object i, Object j, Object soc) {
-        return with_avg_pool(a, b, c, d, e, f, g, h, i, j, soc, prepare_only);
-    });
+    m.def("prepare_avg_pool2d_backward",
+          [](Object a, Object b, Object c, Object d, Object e, Object f, Object g, Object h,
+             Object i, Object j, Object soc) {
+              return with_avg_pool(a, b, c, d, e, f, g, h, i, j, soc, prepare_only);
+          });
     m.def("prelu_backward", [](Object a, Object b, Object c, Object d, Object e, Object soc) {
         return with_prelu(a, b, c, d, e, soc, run_now);
     });
-    m.def("prepare_prelu_backward", [](Object a, Object b, Object c, Object d, Object e, Object soc) {
-        return with_prelu(a, b, c, d, e, soc, prepare_only);
+    m.def("prepare_prelu_backward",
+          [](Object a, Object b, Object c, Object d, Object e, Object soc) {
+              return with_prelu(a, b, c, d, e, soc, prepare_only);
+          });
+    m.def("softmax_backward", [](Object a, Object b, Object c, Object d, Object soc) {
+        return with_softmax(a, b, c, d, soc, run_now);
     });
-    m.def("softmax_backward",
-          [](Object a, Object b, Object c, Object d, Object soc) { return with_softmax(a, b, c, d, soc, run_now); });
-    m.def("prepare_softmax_backward",
-          [](Object a, Object b, Object c, Object d, Object soc) { return with_softmax(a, b, c, d, soc, prepare_only); });
+    m.def("prepare_softmax_backward", [](Object a, Object b, Object c, Object d, Object soc) {
+        return with_softmax(a, b, c, d, soc, prepare_only);
+    });
     m.def("set_result_types", [](Object batch_norm, Object prelu) {
         g_batch_norm_results = new py::object(batch_norm);
         g_prelu_results = new py::object(prelu);

@@ -1,5 +1,6 @@
-// Runs every operator over many shapes, dtypes and layouts on inputs from an integer formula and prints one hash per case.
-// Equal output on two machines, instruction sets or thread counts means equal bits. Arguments: [threads]
+// Runs every operator over many shapes, dtypes and layouts on inputs from an integer formula and
+// prints one hash per case. Equal output on two machines, instruction sets or thread counts means
+// equal bits. Arguments: [threads]
 #include <algorithm>
 #include <cinttypes>
 #include <cstdio>
@@ -20,7 +21,8 @@ using namespace ascend_grad;
 using Shape = std::vector<int64_t>;
 
 enum class Layout { kContiguous, kChannelsLast, kReversed, kEverySecond };
-constexpr Layout kLayouts[] = {Layout::kContiguous, Layout::kChannelsLast, Layout::kReversed, Layout::kEverySecond};
+constexpr Layout kLayouts[] = {Layout::kContiguous, Layout::kChannelsLast, Layout::kReversed,
+                               Layout::kEverySecond};
 constexpr DataType kDtypes[] = {DataType::kFloat32, DataType::kFloat16, DataType::kBFloat16};
 
 class Tensor {
@@ -110,7 +112,8 @@ class Report {
             expected_ = hash;
             std::printf("%s %016" PRIx64 "\n", name.c_str(), hash);
         } else if (hash != expected_) {
-            std::printf("%s: layout %d differs: %016" PRIx64 "\n", name.c_str(), static_cast<int>(layout), hash);
+            std::printf("%s: layout %d differs: %016" PRIx64 "\n", name.c_str(),
+                        static_cast<int>(layout), hash);
             failed_ = true;
         }
     }
@@ -125,40 +128,50 @@ void batch_norm(Report& report, DataType dtype, Layout layout, const Shape& shap
     using Op = BatchNormReduceBackward;
     const Shape channels = {shape[1]};
     Tensor grad(dtype, shape, layout, 1), input(dtype, shape, layout, 2);
-    Tensor mean(DataType::kFloat32, channels, Layout::kContiguous, 3), invstd(dtype, channels, layout, 4);
+    Tensor mean(DataType::kFloat32, channels, Layout::kContiguous, 3),
+        invstd(dtype, channels, layout, 4);
     Tensor sum_dy(dtype, channels, layout, 5), sum_dy_xmu(DataType::kFloat32, channels, layout, 6);
-    Tensor grad_weight(DataType::kFloat32, channels, layout, 7), grad_bias(DataType::kBFloat16, channels, layout, 8);
+    Tensor grad_weight(DataType::kFloat32, channels, layout, 7),
+        grad_bias(DataType::kBFloat16, channels, layout, 8);
     Op::Args args;
-    Tensor* tensors[] = {&grad, &input, &mean, &invstd, nullptr, &sum_dy, &sum_dy_xmu, &grad_weight, &grad_bias};
-    for (int i = 0; i < 9; ++i) args.tensors[i] = tensors[i] != nullptr ? &tensors[i]->view : nullptr;
+    Tensor* tensors[] = {&grad,   &input,      &mean,        &invstd,   nullptr,
+                         &sum_dy, &sum_dy_xmu, &grad_weight, &grad_bias};
+    for (int i = 0; i < 9; ++i)
+        args.tensors[i] = tensors[i] != nullptr ? &tensors[i]->view : nullptr;
     run<Op>(args);
-    const uint64_t hash = hash_of(grad_bias, hash_of(grad_weight, hash_of(sum_dy_xmu, hash_of(sum_dy))));
-    report.add(std::string("batch_norm_reduce_backward ") + data_type_name(dtype) + " " + text_of(shape), layout, hash);
+    const uint64_t hash =
+        hash_of(grad_bias, hash_of(grad_weight, hash_of(sum_dy_xmu, hash_of(sum_dy))));
+    report.add(
+        std::string("batch_norm_reduce_backward ") + data_type_name(dtype) + " " + text_of(shape),
+        layout, hash);
 }
 
 void prelu(Report& report, DataType dtype, Layout layout, const Shape& shape, int64_t weights) {
     using Op = PreluBackward;
-    Tensor grad(dtype, shape, layout, 1), self(dtype, shape, layout, 2), weight(dtype, {weights}, layout, 3);
+    Tensor grad(dtype, shape, layout, 1), self(dtype, shape, layout, 2),
+        weight(dtype, {weights}, layout, 3);
     Tensor grad_input(dtype, shape, layout, 4), grad_weight(dtype, {weights}, layout, 5);
     Op::Args args;
     const Tensor* tensors[] = {&grad, &self, &weight, &grad_input, &grad_weight};
     for (int i = 0; i < 5; ++i) args.tensors[i] = &tensors[i]->view;
     run<Op>(args);
-    report.add(std::string("prelu_backward ") + data_type_name(dtype) + " " + text_of(shape) + " weights " +
-                   std::to_string(weights),
+    report.add(std::string("prelu_backward ") + data_type_name(dtype) + " " + text_of(shape) +
+                   " weights " + std::to_string(weights),
                layout, hash_of(grad_weight, hash_of(grad_input)));
 }
 
 void softmax(Report& report, DataType dtype, Layout layout, const Shape& shape, int64_t dim) {
     using Op = SoftmaxBackward;
     const DataType out_dtype = dim % 2 == 0 ? dtype : DataType::kBFloat16;
-    Tensor grad(dtype, shape, layout, 1), output(dtype, shape, layout, 2), out(out_dtype, shape, layout, 3);
+    Tensor grad(dtype, shape, layout, 1), output(dtype, shape, layout, 2),
+        out(out_dtype, shape, layout, 3);
     Op::Args args;
     args.dim = dim;
     const Tensor* tensors[] = {&grad, &output, &out};
     for (int i = 0; i < 3; ++i) args.tensors[i] = &tensors[i]->view;
     run<Op>(args);
-    report.add(std::string("softmax_backward ") + data_type_name(dtype) + " " + text_of(shape) + " dim " + std::to_string(dim),
+    report.add(std::string("softmax_backward ") + data_type_name(dtype) + " " + text_of(shape) +
+                   " dim " + std::to_string(dim),
                layout, hash_of(out));
 }
 
@@ -173,9 +186,11 @@ void avg_pool(Report& report, DataType dtype, Layout layout, const Pool& pool) {
     using Op = AvgPool2dBackward;
     Shape output = pool.shape;
     for (size_t axis : {output.size() - 2, output.size() - 1}) {
-        output[axis] = pool_output_extent(pool.shape[axis], pool.kernel, pool.stride, pool.pad, pool.ceil_mode);
+        output[axis] = pool_output_extent(pool.shape[axis], pool.kernel, pool.stride, pool.pad,
+                                          pool.ceil_mode);
     }
-    Tensor grad(dtype, output, layout, 1), self(dtype, pool.shape, layout, 2), grad_input(dtype, pool.shape, layout, 3);
+    Tensor grad(dtype, output, layout, 1), self(dtype, pool.shape, layout, 2),
+        grad_input(dtype, pool.shape, layout, 3);
     const IntArray kernel{&pool.kernel, 1}, stride{&pool.stride, 1}, padding{&pool.pad, 1};
     Op::Args args;
     const Tensor* tensors[] = {&grad, &self, &grad_input};
@@ -188,9 +203,10 @@ void avg_pool(Report& report, DataType dtype, Layout layout, const Pool& pool) {
     args.divisor_override = pool.divisor;
     args.cube_math_type = pool.cube_math_type;
     run<Op>(args);
-    report.add(std::string("avg_pool2d_backward ") + data_type_name(dtype) + " " + text_of(pool.shape) + " k" +
-                   std::to_string(pool.kernel) + " s" + std::to_string(pool.stride) + " p" + std::to_string(pool.pad) +
-                   " mode " + std::to_string(pool.cube_math_type),
+    report.add(std::string("avg_pool2d_backward ") + data_type_name(dtype) + " " +
+                   text_of(pool.shape) + " k" + std::to_string(pool.kernel) + " s" +
+                   std::to_string(pool.stride) + " p" + std::to_string(pool.pad) + " mode " +
+                   std::to_string(pool.cube_math_type),
                layout, hash_of(grad_input));
 }
 
@@ -203,17 +219,15 @@ int main(int argc, char** argv) {
         return kSkipped;
     }
     if (argc > 1) set_thread_limit(std::atoi(argv[1]));
-    const std::vector<Shape> shapes = {{4, 2},       {1, 1},        {3, 17, 1},    {2, 3, 7, 7},  {33, 5, 15}, {20, 24, 16},
-                                       {5, 40, 49},  {2, 130, 300}, {3, 2, 50, 60}, {2100, 3},    {70, 33},    {1, 9, 5000},
+    const std::vector<Shape> shapes = {{4, 2},         {1, 1},       {3, 17, 1},  {2, 3, 7, 7},
+                                       {33, 5, 15},    {20, 24, 16}, {5, 40, 49}, {2, 130, 300},
+                                       {3, 2, 50, 60}, {2100, 3},    {70, 33},    {1, 9, 5000},
                                        {2, 70, 17, 3}};
-    const std::vector<Pool> pools = {{{2, 3, 8, 8}, 2, 2, 0, false, true, 0, 0},
-                                     {{1, 20, 11, 13}, 3, 2, 1, false, true, 0, 0},
-                                     {{2, 17, 9, 10}, 3, 2, 1, true, false, 0, 3},
-                                     {{2, 9, 14, 40}, 5, 1, 2, false, false, 0, 1},
-                                     {{3, 40, 7, 7}, 7, 7, 0, false, true, 0, 2},
-                                     {{2, 8, 30, 33}, 2, 3, 0, false, true, -3, 0},
-                                     {{1, 2, 60, 70}, 40, 2, 7, true, true, 0, 0},
-                                     {{5, 20, 600}, 4, 3, 2, true, false, 0, 0}};
+    const std::vector<Pool> pools = {
+        {{2, 3, 8, 8}, 2, 2, 0, false, true, 0, 0},   {{1, 20, 11, 13}, 3, 2, 1, false, true, 0, 0},
+        {{2, 17, 9, 10}, 3, 2, 1, true, false, 0, 3}, {{2, 9, 14, 40}, 5, 1, 2, false, false, 0, 1},
+        {{3, 40, 7, 7}, 7, 7, 0, false, true, 0, 2},  {{2, 8, 30, 33}, 2, 3, 0, false, true, -3, 0},
+        {{1, 2, 60, 70}, 40, 2, 7, true, true, 0, 0}, {{5, 20, 600}, 4, 3, 2, true, false, 0, 0}};
     Report report;
     for (DataType dtype : kDtypes) {
         for (const Shape& shape : shapes) {

@@ -7,8 +7,12 @@
 namespace ascend_grad {
 namespace {
 
-AG_INLINE int64_t lesser(int64_t a, int64_t b) { return a < b ? a : b; }
-AG_INLINE int64_t greater(int64_t a, int64_t b) { return a > b ? a : b; }
+AG_INLINE int64_t lesser(int64_t a, int64_t b) {
+    return a < b ? a : b;
+}
+AG_INLINE int64_t greater(int64_t a, int64_t b) {
+    return a > b ? a : b;
+}
 
 // Windows [first, last] that cover element x of an axis; last < first where none does.
 struct Covering {
@@ -16,7 +20,8 @@ struct Covering {
 };
 inline Covering covering(const PoolAxis& axis, int64_t x) {
     const int64_t beyond = x + axis.pad - axis.kernel;
-    return {beyond < 0 ? 0 : beyond / axis.stride + 1, lesser(axis.windows - 1, (x + axis.pad) / axis.stride)};
+    return {beyond < 0 ? 0 : beyond / axis.stride + 1,
+            lesser(axis.windows - 1, (x + axis.pad) / axis.stride)};
 }
 // The windows that cover one row after another, without dividing.
 class RowWindows {
@@ -55,11 +60,14 @@ class RowWindows {
 // Elements of window i that count for the divisor along this axis.
 inline float counted(const PoolAxis& axis, bool count_include_pad, int64_t i) {
     const int64_t begin = i * axis.stride - axis.pad;
-    if (count_include_pad) return static_cast<float>(lesser(axis.kernel, axis.extent - begin + axis.pad));
+    if (count_include_pad)
+        return static_cast<float>(lesser(axis.kernel, axis.extent - begin + axis.pad));
     return static_cast<float>(lesser(axis.extent - begin, axis.kernel) + lesser(begin, 0));
 }
 
-AG_INLINE Lanes round_to_float16(Lanes x) { return widen(narrow(x, Float16{}), Float16{}); }
+AG_INLINE Lanes round_to_float16(Lanes x) {
+    return widen(narrow(x, Float16{}), Float16{});
+}
 // To the 11 significant bits of HF32, to nearest even; infinities and NaN stay.
 AG_INLINE Lanes round_to_hf32(Lanes x) {
     AG_EACH_REGISTER {
@@ -98,9 +106,15 @@ class AvgPool {
         const int64_t planes = plan_.plane_count;
         const int64_t last_plane = lesser(first_plane + plan_.planes_per_task, planes);
         switch (plan_.traversal) {
-            case Op::Traversal::kFill: fill(first_plane, last_plane); break;
-            case Op::Traversal::kAlongChannels: along_channels(first_plane, last_plane); break;
-            case Op::Traversal::kAlongWidth: along_width(first_plane, last_plane); break;
+            case Op::Traversal::kFill:
+                fill(first_plane, last_plane);
+                break;
+            case Op::Traversal::kAlongChannels:
+                along_channels(first_plane, last_plane);
+                break;
+            case Op::Traversal::kAlongWidth:
+                along_width(first_plane, last_plane);
+                break;
         }
     }
 
@@ -129,7 +143,8 @@ class AvgPool {
         return x;
     }
     AG_INLINE Lanes result_by_mode(Lanes x) const {
-        return sizeof(T) == sizeof(float) && plan_.mode == Op::Mode::kFloat16 ? round_to_float16(x) : x;
+        return sizeof(T) == sizeof(float) && plan_.mode == Op::Mode::kFloat16 ? round_to_float16(x)
+                                                                              : x;
     }
     // x / divisor; by multiplication where that gives the same bits.
     AG_INLINE Lanes quotient(Lanes x, Lanes divisor) const {
@@ -142,14 +157,16 @@ class AvgPool {
 
     // Quotients of windows (i, first_window_ + [0, windows_)) into `to`; lanes beyond are 0.
     void scale_row(const char* plane, int64_t i, float* to) const {
-        const char* from = plane + i * plan_.height_stride[0] + first_window_ * plan_.width_stride[0];
+        const char* from =
+            plane + i * plan_.height_stride[0] + first_window_ * plan_.width_stride[0];
         const bool unit = plan_.width_stride[0] == static_cast<int64_t>(sizeof(T));
         if (!unit) {
             load_run<T>(to, from, plan_.width_stride[0], windows_);
             for (int j = windows_; j % kLanes != 0; ++j) to[j] = 0.0f;
         }
         const bool constant = plan_.divisor != 0.0f;
-        const Lanes rows = splat(constant ? plan_.divisor : counted(plan_.height, plan_.count_include_pad, i));
+        const Lanes rows =
+            splat(constant ? plan_.divisor : counted(plan_.height, plan_.count_include_pad, i));
         for (int j = 0; j < windows_; j += kLanes) {
             const T* p = reinterpret_cast<const T*>(from) + j;
             const int n = windows_ - j;
@@ -165,7 +182,8 @@ class AvgPool {
         int64_t rows;
     };
 
-    // The sums of a band are made one band before they are used: a load that straddles stores must wait for them otherwise.
+    // The sums of a band are made one band before they are used: a load that straddles stores must
+    // wait for them otherwise.
     void along_width(int64_t begin, int64_t end) {
         char* first = grad_input_ + plane_offset(begin, 1) + first_row_ * plan_.height_stride[1] +
                       column_ * plan_.width_stride[1];
@@ -182,7 +200,8 @@ class AvgPool {
                                 to + row * plan_.height_stride[1], windows.count(last_row_ - row)};
                 if (!fits) {
                     add_windows_one_by_one(from, windows.covering());
-                    for (int64_t i = 0; i < band.rows; ++i) write_line(band.to + i * plan_.height_stride[1], sink);
+                    for (int64_t i = 0; i < band.rows; ++i)
+                        write_line(band.to + i * plan_.height_stride[1], sink);
                 } else {
                     write_band(pending, sink);
                     pending = band;
@@ -194,15 +213,17 @@ class AvgPool {
         write_band(pending, sink);
     }
 
-    // Which windows reach this tile's columns, and where they stand in a row of quotients: first the windows that would
-    // precede them, as zeros, so that every column adds the same number of windows.
+    // Which windows reach this tile's columns, and where they stand in a row of quotients: first
+    // the windows that would precede them, as zeros, so that every column adds the same number of
+    // windows.
     bool select_windows() {
         const int64_t lowest = (column_ + plan_.width.pad) / plan_.width.stride;
         const int64_t highest = (column_ + columns_ - 1 + plan_.width.pad) / plan_.width.stride;
         overlap_ = pool_scratch::overlap(plan_.width);
         const int64_t leftmost = lowest - overlap_ + 1;
         first_window_ = greater(leftmost, 0);
-        windows_ = static_cast<int>(greater(0, lesser(highest + 1, plan_.width.windows) - first_window_));
+        windows_ =
+            static_cast<int>(greater(0, lesser(highest + 1, plan_.width.windows) - first_window_));
         groups_ = static_cast<int>(highest - lowest + 1);
         const int64_t pitch = (groups_ + overlap_ + 3 * kLanes) / kLanes * kLanes;
         if (overlap_ > kMaxOverlap) return false;
@@ -217,7 +238,9 @@ class AvgPool {
         choose_writer();
         std::memset(line_, 0, sizeof(line_));
         for (int j = 0; j < windows_ + kLanes; ++j) {
-            counts_[j] = j < windows_ ? counted(plan_.width, plan_.count_include_pad, first_window_ + j) : 1.0f;
+            counts_[j] = j < windows_
+                             ? counted(plan_.width, plan_.count_include_pad, first_window_ + j)
+                             : 1.0f;
         }
         return true;
     }
@@ -225,7 +248,8 @@ class AvgPool {
         for (int i = 0; i < pool_scratch::kRows; ++i) cached_[i] = -1;
         summed_ = {-1, -2};
     }
-    // Rows of the next plane follow in the ring, so that they do not overwrite one that is still to be written.
+    // Rows of the next plane follow in the ring, so that they do not overwrite one that is still to
+    // be written.
     void start_plane() {
         forget_rows();
         shift_ += plan_.height.windows;
@@ -260,14 +284,16 @@ class AvgPool {
         std::memcpy(sums, first, sizeof(float) * static_cast<size_t>(pitch_));
         for (int64_t i = rows.first + 1; i <= rows.last; ++i) {
             const float* next = scaled_row(plane, i);
-            for (int j = 0; j < pitch_; j += kLanes) store_raw(sums + j, load(sums + j) + load(next + j));
+            for (int j = 0; j < pitch_; j += kLanes)
+                store_raw(sums + j, load(sums + j) + load(next + j));
         }
         return sums;
     }
 
-    // Column c of grad_input belongs to the group of columns with equal (c + pad) / stride; `own` holds, from the first group
-    // on, the sum of the window that starts with the group. An element adds the last windows up to its group's own, as many as
-    // the kernel spans at its phase in the group.
+    // Column c of grad_input belongs to the group of columns with equal (c + pad) / stride; `own`
+    // holds, from the first group on, the sum of the window that starts with the group. An element
+    // adds the last windows up to its group's own, as many as the kernel spans at its phase in the
+    // group.
     void write_band(const Band& band, Sink<T>& sink) {
         if (band.rows == 0) return;
         const float* own = band.sums + overlap_ - 1;
@@ -291,7 +317,8 @@ class AvgPool {
         }
     }
 
-    // writer_ writes equal neighbouring rows straight from the sums; null where that takes more steps.
+    // writer_ writes equal neighbouring rows straight from the sums; null where that takes more
+    // steps.
     void choose_writer() {
         writer_ = nullptr;
         const bool rounds = plan_.dtype == DataType::kFloat32 && plan_.mode == Op::Mode::kFloat16;
@@ -310,7 +337,8 @@ class AvgPool {
     template <int kKernel>
     void choose_writer_2() {
         if (kKernel == 0 || plan_.width.kernel == kKernel) {
-            writer_ = first_phase_ == 0 ? &AvgPool::write_stride_2<kKernel, 0> : &AvgPool::write_stride_2<kKernel, 1>;
+            writer_ = first_phase_ == 0 ? &AvgPool::write_stride_2<kKernel, 0>
+                                        : &AvgPool::write_stride_2<kKernel, 1>;
         } else if constexpr (kKernel > 0) {
             choose_writer_2<kKernel - 1>();
         }
@@ -385,7 +413,9 @@ class AvgPool {
     }
     int windows_at(int64_t phase) const {
         if (phase >= plan_.width.kernel) return 0;
-        return overlap_ == 1 ? 1 : static_cast<int>((plan_.width.kernel - 1 - phase) / plan_.width.stride) + 1;
+        return overlap_ == 1
+                   ? 1
+                   : static_cast<int>((plan_.width.kernel - 1 - phase) / plan_.width.stride) + 1;
     }
 
     // The same sums for kernels of any size: adds each window to the elements it covers.
@@ -399,7 +429,8 @@ class AvgPool {
             first_window_ = j;
             windows_ = static_cast<int>(lesser(kWindowChunk, right.last + 1 - j));
             for (int k = 0; k < kWindowChunk; ++k) {
-                counts_[k] = k < windows_ ? counted(plan_.width, plan_.count_include_pad, j + k) : 1.0f;
+                counts_[k] =
+                    k < windows_ ? counted(plan_.width, plan_.count_include_pad, j + k) : 1.0f;
             }
             std::memset(sum, 0, sizeof(float) * kWindowChunk);
             for (int64_t i = rows.first; i <= rows.last; ++i) {
@@ -409,7 +440,9 @@ class AvgPool {
             for (int k = 0; k < windows_; ++k) {
                 const int64_t start = (j + k) * plan_.width.stride - plan_.width.pad - column_;
                 const int from = static_cast<int>(greater(start, 0));
-                const int to = start > columns_ - plan_.width.kernel ? columns_ : static_cast<int>(start + plan_.width.kernel);
+                const int to = start > columns_ - plan_.width.kernel
+                                   ? columns_
+                                   : static_cast<int>(start + plan_.width.kernel);
                 for (int c = from; c < to; ++c) line_[c] += sum[k];
             }
         }
@@ -417,7 +450,8 @@ class AvgPool {
 
     void write_line(char* to, Sink<T>& sink) {
         if (plan_.width_stride[1] != static_cast<int64_t>(sizeof(T))) {
-            for (int c = 0; c < columns_; c += kLanes) store_raw(line_ + c, result_by_mode(load(line_ + c)));
+            for (int c = 0; c < columns_; c += kLanes)
+                store_raw(line_ + c, result_by_mode(load(line_ + c)));
             store_run<T>(to, plan_.width_stride[1], line_, columns_);
             return;
         }
@@ -433,7 +467,8 @@ class AvgPool {
 
     void fill(int64_t begin, int64_t end) {
         const int64_t elements = plan_.height.extent * plan_.width.extent;
-        const bool packed = plan_.planes.count == 1 && plan_.planes.stride[0][0] == static_cast<int64_t>(sizeof(T)) &&
+        const bool packed = plan_.planes.count == 1 &&
+                            plan_.planes.stride[0][0] == static_cast<int64_t>(sizeof(T)) &&
                             plan_.planes.stride[0][1] == elements * static_cast<int64_t>(sizeof(T));
         Sink<T> sink(streaming_, grad_input_ + plane_offset(begin, 1));
         for (int64_t plane = begin; plane < end; plane += kLanes) {
@@ -442,9 +477,11 @@ class AvgPool {
             if (packed) {
                 store_raw(values, load_first(reinterpret_cast<const T*>(grad_) + plane, count));
             } else {
-                for (int i = 0; i < count; ++i) values[i] = to_float(read_element<T>(grad_ + plane_offset(plane + i, 0)));
+                for (int i = 0; i < count; ++i)
+                    values[i] = to_float(read_element<T>(grad_ + plane_offset(plane + i, 0)));
             }
-            store_raw(values, result_by_mode(Lanes{} + quotient(load(values), splat(plan_.divisor))));
+            store_raw(values,
+                      result_by_mode(Lanes{} + quotient(load(values), splat(plan_.divisor))));
             if (packed && elements * kLanes <= Sink<T>::kReserve) {
                 fill_together(sink, values, count, static_cast<int>(elements));
                 continue;
@@ -499,10 +536,12 @@ class AvgPool {
                 const float* sums = caches_ ? channel_sum_of_rows(from, rows) : nullptr;
                 char* out = to + row * plan_.height_stride[1] + column_ * plan_.width_stride[1];
                 RowWindows columns(plan_.width, column_);
-                for (int c = 0; c < columns_; ++c, out += plan_.width_stride[1], columns.advance(1)) {
+                for (int c = 0; c < columns_;
+                     ++c, out += plan_.width_stride[1], columns.advance(1)) {
                     const Covering& windows = columns.covering();
                     if (caches_) {
-                        write_channels(reinterpret_cast<T*>(out), sums + (windows.first - first_window_) * pitch_,
+                        write_channels(reinterpret_cast<T*>(out),
+                                       sums + (windows.first - first_window_) * pitch_,
                                        static_cast<int>(windows.last - windows.first + 1));
                     } else {
                         write_channels_uncached(reinterpret_cast<T*>(out), from, rows, windows);
@@ -514,10 +553,12 @@ class AvgPool {
 
     float divisor_of(int64_t i, int64_t j) const {
         if (plan_.divisor != 0.0f) return plan_.divisor;
-        return counted(plan_.height, plan_.count_include_pad, i) * counted(plan_.width, plan_.count_include_pad, j);
+        return counted(plan_.height, plan_.count_include_pad, i) *
+               counted(plan_.width, plan_.count_include_pad, j);
     }
     const T* channels_at(const char* plane, int64_t i, int64_t j) const {
-        return reinterpret_cast<const T*>(plane + i * plan_.height_stride[0] + j * plan_.width_stride[0]);
+        return reinterpret_cast<const T*>(plane + i * plan_.height_stride[0] +
+                                          j * plan_.width_stride[0]);
     }
     const float* channel_row(const char* plane, int64_t i) {
         const int slot = static_cast<int>(i & (kept_ - 1));
@@ -529,8 +570,10 @@ class AvgPool {
             const Lanes divisor = splat(divisor_of(i, first_window_ + j));
             float* to = row + j * pitch_;
             int c = 0;
-            for (; c + kLanes <= channels_; c += kLanes) store_raw(to + c, quotient(load(from + c), divisor));
-            if (c < channels_) store_raw(to + c, quotient(load_first(from + c, channels_ - c), divisor));
+            for (; c + kLanes <= channels_; c += kLanes)
+                store_raw(to + c, quotient(load(from + c), divisor));
+            if (c < channels_)
+                store_raw(to + c, quotient(load_first(from + c, channels_ - c), divisor));
         }
         return row;
     }
@@ -545,7 +588,8 @@ class AvgPool {
         summed_row_ = channel_row(plane, rows.first);
         for (int64_t i = rows.first + 1; i <= rows.last; ++i) {
             const float* next = channel_row(plane, i);
-            for (int k = 0; k < count; k += kLanes) store_raw(rows_ + k, load(summed_row_ + k) + load(next + k));
+            for (int k = 0; k < count; k += kLanes)
+                store_raw(rows_ + k, load(summed_row_ + k) + load(next + k));
             summed_row_ = rows_;
         }
         return summed_row_;
@@ -557,7 +601,8 @@ class AvgPool {
             put_channels(out + c, sum, channels_ - c);
         }
     }
-    void write_channels_uncached(T* out, const char* plane, const Covering& rows, const Covering& columns) {
+    void write_channels_uncached(T* out, const char* plane, const Covering& rows,
+                                 const Covering& columns) {
         for (int c = 0; c < channels_; c += kLanes) {
             const int n = channels_ - c < kLanes ? channels_ - c : kLanes;
             Lanes sum{};
@@ -565,7 +610,8 @@ class AvgPool {
                 Lanes column{};
                 for (int64_t i = rows.first; i <= rows.last; ++i) {
                     const T* from = channels_at(plane, i, j) + c;
-                    column = column + quotient(n == kLanes ? load(from) : load_first(from, n), splat(divisor_of(i, j)));
+                    column = column + quotient(n == kLanes ? load(from) : load_first(from, n),
+                                               splat(divisor_of(i, j)));
                 }
                 sum = sum + column;
             }
@@ -613,7 +659,8 @@ template <class T>
 struct AvgPool2dBackwardKernel {
     using Op = AvgPool2dBackward;
 
-    static void run(const Op::Plan& plan, void* const* addresses, bool streaming, int64_t begin, int64_t end) {
+    static void run(const Op::Plan& plan, void* const* addresses, bool streaming, int64_t begin,
+                    int64_t end) {
         AvgPool<T> pool(plan, addresses, streaming);
         for (int64_t task = begin; task < end; ++task) pool.run(task);
         if (streaming) stream_fence();

@@ -1,10 +1,12 @@
 // AvgPool2dBackward: gradient of 2-D average pooling with respect to its input.
 //
-//   grad_input[.., h, w] = SUM over the windows (i, j) that cover (h, w) of grad_output[.., i, j] / d(i, j)
+//   grad_input[.., h, w] = SUM over the windows (i, j) that cover (h, w) of grad_output[.., i, j] /
+//   d(i, j)
 //
-// d is divisor_override where that is not 0, else the number of elements of the window inside the padded input
-// (count_include_pad) or inside the input. Quotients are float and added in a fixed order: over i for each j, then over j.
-// cube_math_type changes float32 tensors only (OPERATORS.md 2.2): the gradient is first rounded to float16 or HF32.
+// d is divisor_override where that is not 0, else the number of elements of the window inside the
+// padded input (count_include_pad) or inside the input. Quotients are float and added in a fixed
+// order: over i for each j, then over j. cube_math_type changes float32 tensors only
+// (OPERATORS.md 2.2): the gradient is first rounded to float16 or HF32.
 #pragma once
 
 #include "core/layout.h"
@@ -18,9 +20,10 @@ struct IntArray {
     int64_t at(int i) const { return size == 1 ? values[0] : values[i]; }
 };
 
-// The windows along one axis: window i covers [max(i * stride - pad, 0), min(i * stride - pad + kernel, extent)).
+// The windows along one axis: window i covers [max(i * stride - pad, 0), min(i * stride - pad +
+// kernel, extent)).
 struct PoolAxis {
-    int64_t extent;   // of grad_input
+    int64_t extent;  // of grad_input
     int64_t kernel, stride, pad;
     int64_t windows;  // that reach the input; later ones contribute nothing
 };
@@ -45,7 +48,7 @@ struct AvgPool2dBackward {
     enum class Traversal : int32_t {
         kAlongWidth,     // one plane at a time, row by row
         kAlongChannels,  // channels are contiguous in both tensors
-        kFill,           // one window covers whole contiguous planes: grad_input is constant in each
+        kFill,  // one window covers whole contiguous planes: grad_input is constant in each
     };
 
     struct Plan {
@@ -56,24 +59,27 @@ struct AvgPool2dBackward {
         Traversal traversal;
         PoolAxis height, width;
         bool count_include_pad;
-        float divisor;      // the constant one, or 0 where it varies
-        Loops planes;       // over (n, c); operands grad_output, grad_input
-        int64_t channels, channel_stride[2];          // kAlongChannels: the innermost loop, taken out of `planes`
-        int64_t height_stride[2], width_stride[2];    // bytes; grad_output, grad_input
+        float divisor;  // the constant one, or 0 where it varies
+        Loops planes;   // over (n, c); operands grad_output, grad_input
+        int64_t channels,
+            channel_stride[2];  // kAlongChannels: the innermost loop, taken out of `planes`
+        int64_t height_stride[2], width_stride[2];  // bytes; grad_output, grad_input
         int64_t channel_tile, channel_tiles;
-        int64_t width_tile, width_tiles;              // columns of grad_input per task
-        int64_t height_tile, height_tiles;            // rows
+        int64_t width_tile, width_tiles;    // columns of grad_input per task
+        int64_t height_tile, height_tiles;  // rows
         int64_t plane_count, planes_per_task, tasks;
         bool streaming_fits;
-        int64_t bytes;      // that the call moves
+        int64_t bytes;  // that the call moves
     };
 
     struct Kernels {
-        void (*run)(const Plan& plan, void* const* addresses, bool streaming, int64_t begin, int64_t end);
+        void (*run)(const Plan& plan, void* const* addresses, bool streaming, int64_t begin,
+                    int64_t end);
     };
 
     static const OperatorInfo& info();
-    // Dtype and shape of an output that the caller leaves to us; inputs are not null but may be invalid.
+    // Dtype and shape of an output that the caller leaves to us; inputs are not null but may be
+    // invalid.
     static TensorView describe_output(const Args& args, int output);
     static Status check(const Args& args);
     static Plan plan(const Args& args);
@@ -81,6 +87,7 @@ struct AvgPool2dBackward {
 };
 
 // Extent of grad_output along one axis by the forward's rule.
-int64_t pool_output_extent(int64_t extent, int64_t kernel, int64_t stride, int64_t pad, bool ceil_mode);
+int64_t pool_output_extent(int64_t extent, int64_t kernel, int64_t stride, int64_t pad,
+                           bool ceil_mode);
 
 }  // namespace ascend_grad

@@ -10,13 +10,17 @@ using Op = AvgPool2dBackward;
 
 namespace {
 
-int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
+int64_t divide_up(int64_t a, int64_t b) {
+    return (a + b - 1) / b;
+}
 
 PoolAxis pool_axis(int64_t extent, int64_t windows, int64_t kernel, int64_t stride, int64_t pad) {
-    // Windows that start beyond the input add nothing, which also bounds i * stride. Only one window exists where the stride is
-    // longer than all before the input's end, so a smaller one serves as well.
+    // Windows that start beyond the input add nothing, which also bounds i * stride. Only one
+    // window exists where the stride is longer than all before the input's end, so a smaller one
+    // serves as well.
     const int64_t reaching = (extent + pad - 1) / stride + 1;
-    return PoolAxis{extent, kernel, std::min(stride, extent + pad), pad, std::min(windows, reaching)};
+    return PoolAxis{extent, kernel, std::min(stride, extent + pad), pad,
+                    std::min(windows, reaching)};
 }
 
 Op::Mode mode_of(const Op::Args& args) {
@@ -58,15 +62,16 @@ bool covers_everything(const PoolAxis& axis) {
 void choose_traversal(Op::Plan& plan, int64_t size) {
     const int inner = plan.planes.count - 1;
     const bool planes_contiguous =
-        plan.width_stride[1] == size && (plan.height.extent == 1 || plan.height_stride[1] == plan.width.extent * size);
+        plan.width_stride[1] == size &&
+        (plan.height.extent == 1 || plan.height_stride[1] == plan.width.extent * size);
     const bool channels_contiguous =
         inner >= 0 && plan.planes.stride[inner][0] == size && plan.planes.stride[inner][1] == size;
     plan.traversal = Op::Traversal::kAlongWidth;
     if (channels_contiguous && plan.planes.extent[inner] >= 8 &&
         !(planes_contiguous && plan.height.extent * plan.width.extent == 1)) {
         plan.traversal = Op::Traversal::kAlongChannels;
-    } else if (planes_contiguous && covers_everything(plan.height) && covers_everything(plan.width) &&
-               plan.divisor != 0.0f) {
+    } else if (planes_contiguous && covers_everything(plan.height) &&
+               covers_everything(plan.width) && plan.divisor != 0.0f) {
         plan.traversal = Op::Traversal::kFill;
     }
 }
@@ -79,10 +84,12 @@ void cut_into_tasks(Op::Plan& plan) {
         plan.channels = plan.planes.extent[inner];
         std::copy(plan.planes.stride[inner], plan.planes.stride[inner] + 2, plan.channel_stride);
         plan.channel_tile = std::min<int64_t>(plan.channels, pool_scratch::kMaxChannels);
-        while (plan.channel_tile > 16 && pool_scratch::columns_per_tile(plan) < std::min<int64_t>(width.extent, 8)) {
+        while (plan.channel_tile > 16 &&
+               pool_scratch::columns_per_tile(plan) < std::min<int64_t>(width.extent, 8)) {
             plan.channel_tile = divide_up(plan.channel_tile, 32) * 16;
         }
-        plan.width_tile = std::min(width.extent, std::max<int64_t>(1, pool_scratch::columns_per_tile(plan)));
+        plan.width_tile =
+            std::min(width.extent, std::max<int64_t>(1, pool_scratch::columns_per_tile(plan)));
     } else {
         plan.channels = plan.channel_tile = 1;
         plan.width_tile = std::min(width.extent, pool_scratch::kMaxColumns);
@@ -91,19 +98,22 @@ void cut_into_tasks(Op::Plan& plan) {
     plan.width_tiles = divide_up(width.extent, plan.width_tile);
     const int64_t planes = plan.plane_count = plan.planes.iterations();
     const int64_t sweeps = planes * plan.channel_tiles * plan.width_tiles;
-    plan.height_tile = sweeps >= 64 ? height.extent : std::max<int64_t>(16, divide_up(height.extent * sweeps, 64));
+    plan.height_tile =
+        sweeps >= 64 ? height.extent : std::max<int64_t>(16, divide_up(height.extent * sweeps, 64));
     plan.height_tile = std::min(plan.height_tile, height.extent);
     plan.height_tiles = divide_up(height.extent, plan.height_tile);
     // Small planes share a task, about 64 KiB of it.
     const bool whole_planes = plan.width_tiles * plan.height_tiles * plan.channel_tiles == 1;
     const int64_t elements = height.extent * width.extent * plan.channel_tile;
     plan.planes_per_task = whole_planes ? std::max<int64_t>(1, (16 << 10) / elements) : 1;
-    plan.tasks = divide_up(planes, plan.planes_per_task) * plan.channel_tiles * plan.width_tiles * plan.height_tiles;
+    plan.tasks = divide_up(planes, plan.planes_per_task) * plan.channel_tiles * plan.width_tiles *
+                 plan.height_tiles;
 }
 
 }  // namespace
 
-int64_t pool_output_extent(int64_t extent, int64_t kernel, int64_t stride, int64_t pad, bool ceil_mode) {
+int64_t pool_output_extent(int64_t extent, int64_t kernel, int64_t stride, int64_t pad,
+                           bool ceil_mode) {
     // pad is at most kernel / 2, so nothing overflows when the two are subtracted first.
     const int64_t span = extent + (pad - (kernel - pad));
     if (span < 0) return ceil_mode && -span < stride && extent + pad > 0 ? 1 : 0;
@@ -116,10 +126,11 @@ Op::Plan Op::plan(const Args& args) {
     const TensorView& grad = *args.tensors[kGradOutput];
     const TensorView& grad_input = *args.tensors[kGradInput];
     const int planes = grad_input.rank - 2;
-    const IntArray& strides = args.stride != nullptr && args.stride->size > 0 ? *args.stride : *args.kernel_size;
+    const IntArray& strides =
+        args.stride != nullptr && args.stride->size > 0 ? *args.stride : *args.kernel_size;
     const auto axis = [&](int i) {
-        return pool_axis(grad_input.shape[planes + i], grad.shape[planes + i], args.kernel_size->at(i), strides.at(i),
-                         args.padding->at(i));
+        return pool_axis(grad_input.shape[planes + i], grad.shape[planes + i],
+                         args.kernel_size->at(i), strides.at(i), args.padding->at(i));
     };
     Plan plan{};
     plan.dtype = grad_input.dtype;
@@ -145,12 +156,15 @@ Op::Plan Op::plan(const Args& args) {
     plan.planes.sort();
     plan.planes.merge();
     const int64_t size = static_cast<int64_t>(data_type_size(plan.dtype));
-    plan.divisor = plan.height.windows * plan.width.windows == 0 ? 1.0f : constant_divisor(plan, args.divisor_override);
+    plan.divisor = plan.height.windows * plan.width.windows == 0
+                       ? 1.0f
+                       : constant_divisor(plan, args.divisor_override);
     choose_traversal(plan, size);
     cut_into_tasks(plan);
     plan.bytes = (grad.numel + grad_input.numel) * size;
-    plan.streaming_fits = plan.traversal != Traversal::kAlongChannels ? plan.width_stride[1] == size
-                                                                      : is_vector_aligned(grad_input);
+    plan.streaming_fits = plan.traversal != Traversal::kAlongChannels
+                              ? plan.width_stride[1] == size
+                              : is_vector_aligned(grad_input);
     return plan;
 }
 

@@ -12,24 +12,28 @@ inline constexpr int64_t kRows = 16;          // scaled rows of grad_output kept
 inline constexpr int64_t kFloats = 10240;     // of scaled rows, all together
 
 // Windows that cover one element, at most.
-constexpr int64_t overlap(const PoolAxis& axis) { return (axis.kernel - 1) / axis.stride + 1; }
+constexpr int64_t overlap(const PoolAxis& axis) {
+    return (axis.kernel - 1) / axis.stride + 1;
+}
 // Windows that reach one of `columns` neighbouring elements, at most.
 constexpr int64_t reaching(const PoolAxis& axis, int64_t columns) {
     return (columns - 1) / axis.stride + 1 + overlap(axis);
 }
 
-// Scaled rows of grad_output to keep: those that one row of grad_input needs, rounded up to a power of two, and one for their
-// sum.
+// Scaled rows of grad_output to keep: those that one row of grad_input needs, rounded up to a power
+// of two, and one for their sum.
 constexpr int64_t kept_rows(const AvgPool2dBackward::Plan& plan) {
     int64_t rows = 1;
     while (rows < overlap(plan.height) && rows < kRows) rows *= 2;
     return rows + 1;
 }
-// Columns of grad_input whose windows' channels fit; less than 1 where the kernel is too large to keep any.
+// Columns of grad_input whose windows' channels fit; less than 1 where the kernel is too large to
+// keep any.
 constexpr int64_t columns_per_tile(const AvgPool2dBackward::Plan& plan) {
     const int64_t pitch = (plan.channel_tile + 15) / 16 * 16;
     const int64_t windows = kFloats / (kept_rows(plan) * pitch) - overlap(plan.width) - 1;
-    const int64_t columns = windows < kFloats / plan.width.stride ? windows * plan.width.stride + 1 : kFloats;
+    const int64_t columns =
+        windows < kFloats / plan.width.stride ? windows * plan.width.stride + 1 : kFloats;
     return columns < kFloats ? columns : kFloats;
 }
 

@@ -25,7 +25,8 @@ const OperatorInfo& Op::info() {
 TensorView Op::describe_output(const Args& args, int) {
     const TensorView& input = *args.tensors[kInput];
     TensorView view;
-    const bool half = input.dtype == DataType::kFloat16 && args.tensors[kMean]->dtype == DataType::kFloat16;
+    const bool half =
+        input.dtype == DataType::kFloat16 && args.tensors[kMean]->dtype == DataType::kFloat16;
     view.dtype = half ? DataType::kFloat16 : DataType::kFloat32;
     const int64_t channels = input.rank >= 2 ? input.shape[1] : 0;
     set_contiguous(view, 1, &channels);
@@ -47,7 +48,8 @@ Status Op::check(const Args& args) {
         if (args.wants(i)) ASCEND_GRAD_TRY(check.dtype_is_supported(i));
     }
     ASCEND_GRAD_TRY(check.format_equals(kGradOut, kInput));
-    for (int i : {kGradOut, kInput, kMean, kInvstd}) ASCEND_GRAD_TRY(check.format_is_not_private(i));
+    for (int i : {kGradOut, kInput, kMean, kInvstd})
+        ASCEND_GRAD_TRY(check.format_is_not_private(i));
     for (int i = kFirstOutput; i <= kGradBias; ++i) {
         if (args.wants(i)) ASCEND_GRAD_TRY(check.format_is_not_private(i));
     }
@@ -56,7 +58,8 @@ Status Op::check(const Args& args) {
     const TensorView& input = check.tensor(kInput);
     const int64_t* channels = &input.shape[1];
     if (*channels == 0) {
-        return check.invalid(kInput, "axis 1, the channels, must not be empty, got shape " + shape_text(input));
+        return check.invalid(
+            kInput, "axis 1, the channels, must not be empty, got shape " + shape_text(input));
     }
     const char* meaning = "one value per channel";
     for (int i = kFirstOutput; i <= kGradBias; ++i) {

@@ -5,8 +5,9 @@
 //   grad_weight[c] = invstd[c] * sum_dy_xmu[c]
 //   grad_bias[c]   = sum_dy[c]
 //
-// Sums run over all axes but 1; they are sums, never divided by the number of elements. weight changes nothing.
-// Inputs are widened to float, sums are float within blocks and double between them, each output is rounded once.
+// Sums run over all axes but 1; they are sums, never divided by the number of elements. weight
+// changes nothing. Inputs are widened to float, sums are float within blocks and double between
+// them, each output is rounded once.
 #pragma once
 
 #include "core/channel_sum.h"
@@ -16,7 +17,17 @@
 namespace ascend_grad {
 
 struct BatchNormReduceBackward {
-    enum Tensor : int { kGradOut, kInput, kMean, kInvstd, kWeight, kSumDy, kSumDyXmu, kGradWeight, kGradBias };
+    enum Tensor : int {
+        kGradOut,
+        kInput,
+        kMean,
+        kInvstd,
+        kWeight,
+        kSumDy,
+        kSumDyXmu,
+        kGradWeight,
+        kGradBias
+    };
     static constexpr int kFirstOutput = kSumDy;
 
     struct Args : Arguments {
@@ -42,13 +53,16 @@ struct BatchNormReduceBackward {
     };
 
     struct Kernels {
-        void (*accumulate)(const Plan& plan, void* const* addresses, float* partials, int64_t begin, int64_t end);
-        void (*finish)(const Plan& plan, void* const* addresses, const float* partials, int64_t begin, int64_t end);
+        void (*accumulate)(const Plan& plan, void* const* addresses, float* partials, int64_t begin,
+                           int64_t end);
+        void (*finish)(const Plan& plan, void* const* addresses, const float* partials,
+                       int64_t begin, int64_t end);
     };
     static constexpr int64_t kFinishTile = 64;  // channels of one task of `finish`
 
     static const OperatorInfo& info();
-    // Dtype and shape of an output that the caller leaves to us; inputs are not null but may be invalid.
+    // Dtype and shape of an output that the caller leaves to us; inputs are not null but may be
+    // invalid.
     static TensorView describe_output(const Args& args, int output);
     static Status check(const Args& args);
     static Plan plan(const Args& args);

@@ -23,8 +23,9 @@ void Op::run(const Plan& plan, void* const* addresses, void* workspace) {
         kernels.accumulate(plan, addresses, partials, begin, end);
     });
     const int64_t partial_bytes = static_cast<int64_t>(plan.workspace_size);
-    parallel_for((plan.channels + kFinishTile - 1) / kFinishTile, threads_for(partial_bytes),
-                 [&](int64_t begin, int64_t end) { kernels.finish(plan, addresses, partials, begin, end); });
+    parallel_for(
+        (plan.channels + kFinishTile - 1) / kFinishTile, threads_for(partial_bytes),
+        [&](int64_t begin, int64_t end) { kernels.finish(plan, addresses, partials, begin, end); });
 }
 
 }  // namespace ascend_grad

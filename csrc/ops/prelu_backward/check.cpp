@@ -24,7 +24,9 @@ TensorView Op::describe_output(const Args& args, int output) {
     TensorView view;
     view.dtype = self.dtype;
     const int64_t channels = channel_count(self);
-    const auto rank = [](const TensorView& tensor) { return tensor.rank < kMaxRank ? tensor.rank : kMaxRank; };
+    const auto rank = [](const TensorView& tensor) {
+        return tensor.rank < kMaxRank ? tensor.rank : kMaxRank;
+    };
     if (output == kGradInput) {
         set_contiguous(view, rank(self), self.shape);
     } else if (weight.numel == 1) {
@@ -42,15 +44,18 @@ Status check_weight(const Checker& check) {
     const TensorView& weight = check.tensor(Op::kWeight);
     if (weight.numel == 1) return check.shape_equals(Op::kGradWeight, Op::kWeight);
     const int64_t channels = Op::channel_count(self);
-    const std::string given = ", got " + std::to_string(weight.numel) + " elements, shape " + shape_text(weight);
+    const std::string given =
+        ", got " + std::to_string(weight.numel) + " elements, shape " + shape_text(weight);
     if (self.rank == 0) {
-        return check.invalid(Op::kWeight, "must have one element where " + std::string(check.name(Op::kSelf)) +
-                                              " is a scalar" + given);
+        return check.invalid(Op::kWeight, "must have one element where " +
+                                              std::string(check.name(Op::kSelf)) + " is a scalar" +
+                                              given);
     }
     if (weight.numel != channels) {
         return check.invalid(Op::kWeight, "must have one element or one per channel, " +
-                                              std::to_string(channels) + " for " + check.name(Op::kSelf) +
-                                              " of shape " + shape_text(self) + given);
+                                              std::to_string(channels) + " for " +
+                                              check.name(Op::kSelf) + " of shape " +
+                                              shape_text(self) + given);
     }
     return check.shape_is(Op::kGradWeight, 1, &channels, "one value per channel");
 }
@@ -64,8 +69,9 @@ Status check_broadcast(const Checker& check) {
         fits = extent == 1 || extent == self.shape[self.rank - 1 - i];
     }
     if (fits) return {};
-    return check.invalid(Op::kGradOutput, std::string("shape must broadcast to that of ") + check.name(Op::kSelf) +
-                                              ", " + shape_text(self) + ", got " + shape_text(grad));
+    return check.invalid(Op::kGradOutput, std::string("shape must broadcast to that of ") +
+                                              check.name(Op::kSelf) + ", " + shape_text(self) +
+                                              ", got " + shape_text(grad));
 }
 
 }  // namespace
@@ -75,8 +81,10 @@ Status Op::check(const Args& args) {
     const Checker check(info(), args);
     for (int i = kGradOutput; i <= kGradWeight; ++i) ASCEND_GRAD_TRY(check.not_null(i));
     ASCEND_GRAD_TRY(check.dtype_is_supported(kSelf));
-    for (int i : {kGradOutput, kWeight, kGradInput, kGradWeight}) ASCEND_GRAD_TRY(check.dtype_equals(i, kSelf));
-    for (int i = kGradOutput; i <= kGradWeight; ++i) ASCEND_GRAD_TRY(check.rank_is_between(i, 0, kMaxRank));
+    for (int i : {kGradOutput, kWeight, kGradInput, kGradWeight})
+        ASCEND_GRAD_TRY(check.dtype_equals(i, kSelf));
+    for (int i = kGradOutput; i <= kGradWeight; ++i)
+        ASCEND_GRAD_TRY(check.rank_is_between(i, 0, kMaxRank));
     ASCEND_GRAD_TRY(check.shape_equals(kGradInput, kSelf));
     ASCEND_GRAD_TRY(check_weight(check));
     ASCEND_GRAD_TRY(check_broadcast(check));

@@ -46,9 +46,10 @@ template <class T>
 struct PreluBackwardKernel {
     using Op = PreluBackward;
 
-    static void accumulate(const Op::Plan& plan, void* const* addresses, float* partials, bool streaming,
-                           int64_t begin, int64_t end) {
-        char* const operands[] = {static_cast<char*>(addresses[Op::kGradOutput]), static_cast<char*>(addresses[Op::kSelf]),
+    static void accumulate(const Op::Plan& plan, void* const* addresses, float* partials,
+                           bool streaming, int64_t begin, int64_t end) {
+        char* const operands[] = {static_cast<char*>(addresses[Op::kGradOutput]),
+                                  static_cast<char*>(addresses[Op::kSelf]),
                                   static_cast<char*>(addresses[Op::kGradInput])};
         const PreluElement<T> element;
         ChannelSum<PreluElement<T>> sum(plan.sums, element, operands, partials, streaming);
@@ -64,7 +65,8 @@ struct PreluBackwardKernel {
         if (streaming) stream_fence();
     }
 
-    static void finish(const Op::Plan& plan, void* const* addresses, const float* partials, int64_t begin, int64_t end) {
+    static void finish(const Op::Plan& plan, void* const* addresses, const float* partials,
+                       int64_t begin, int64_t end) {
         char* grad_weight = static_cast<char*>(addresses[Op::kGradWeight]);
         if (plan.one_weight) {
             write_as<T>(grad_weight, add_all(partials, plan.sums.partial_count()));

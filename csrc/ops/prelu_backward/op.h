@@ -3,9 +3,9 @@
 //   grad_input  = x > 0 ? g : w[c] * g
 //   grad_weight = SUM (x > 0 ? 0 : x * g)
 //
-// The sum runs over all axes but 1, or over all axes where weight has one element. Zero and NaN take the weight branch;
-// branches are selects, never products with 0. Sums are float within blocks and double between them; each result is rounded
-// once.
+// The sum runs over all axes but 1, or over all axes where weight has one element. Zero and NaN
+// take the weight branch; branches are selects, never products with 0. Sums are float within blocks
+// and double between them; each result is rounded once.
 #pragma once
 
 #include "core/channel_sum.h"
@@ -27,28 +27,32 @@ struct PreluBackward {
         bool one_weight;
         int64_t channels;
         ChannelSumPlan sums;
-        Loops weight;        // walks weight's elements in order (operand 0)
-        Loops grad_weight;   // and those of grad_weight
-        bool streaming_fits; // outputs are aligned and separate enough for streaming stores
-        int64_t bytes;       // that the call moves
+        Loops weight;         // walks weight's elements in order (operand 0)
+        Loops grad_weight;    // and those of grad_weight
+        bool streaming_fits;  // outputs are aligned and separate enough for streaming stores
+        int64_t bytes;        // that the call moves
     };
 
     struct Kernels {
-        void (*accumulate)(const Plan& plan, void* const* addresses, float* partials, bool streaming, int64_t begin,
-                           int64_t end);
-        void (*finish)(const Plan& plan, void* const* addresses, const float* partials, int64_t begin, int64_t end);
+        void (*accumulate)(const Plan& plan, void* const* addresses, float* partials,
+                           bool streaming, int64_t begin, int64_t end);
+        void (*finish)(const Plan& plan, void* const* addresses, const float* partials,
+                       int64_t begin, int64_t end);
     };
     static constexpr int64_t kFinishTile = 64;  // channels of one task of `finish`
 
     static const OperatorInfo& info();
-    // Dtype and shape of an output that the caller leaves to us; inputs are not null but may be invalid.
+    // Dtype and shape of an output that the caller leaves to us; inputs are not null but may be
+    // invalid.
     static TensorView describe_output(const Args& args, int output);
     static Status check(const Args& args);
     static Plan plan(const Args& args);
     static void run(const Plan& plan, void* const* addresses, void* workspace);
 
     // Channels of a tensor of self's shape; 1 below rank 2.
-    static int64_t channel_count(const TensorView& self) { return self.rank >= 2 ? self.shape[1] : 1; }
+    static int64_t channel_count(const TensorView& self) {
+        return self.rank >= 2 ? self.shape[1] : 1;
+    }
 };
 
 }  // namespace ascend_grad

@@ -44,9 +44,10 @@ Op::Plan Op::plan(const Args& args) {
     const TensorView grad = broadcast_to(*args.tensors[kGradOutput], self);
     const TensorView* views[] = {&grad, &self, &grad_input};
     plan.sums = plan_channel_sum(views, 3, 1);
-    plan.streaming_fits = grad_input.data != args.tensors[kGradOutput]->data && grad_input.data != self.data &&
-                          (plan.sums.traversal != Traversal::kAlongChannels || is_vector_aligned(grad_input)) &&
-                          plan.sums.traversal != Traversal::kStaged;
+    plan.streaming_fits =
+        grad_input.data != args.tensors[kGradOutput]->data && grad_input.data != self.data &&
+        (plan.sums.traversal != Traversal::kAlongChannels || is_vector_aligned(grad_input)) &&
+        plan.sums.traversal != Traversal::kStaged;
     plan.bytes = 3 * self.numel * static_cast<int64_t>(data_type_size(self.dtype));
     plan.workspace_size = static_cast<uint64_t>(plan.sums.partial_count()) * sizeof(float);
     return plan;

@@ -26,8 +26,9 @@ void Op::run(const Plan& plan, void* const* addresses, void* workspace) {
     });
     const int64_t partial_bytes = static_cast<int64_t>(plan.workspace_size);
     const int64_t tiles = plan.one_weight ? 1 : (plan.channels + kFinishTile - 1) / kFinishTile;
-    parallel_for(tiles, threads_for(partial_bytes),
-                 [&](int64_t begin, int64_t end) { kernels.finish(plan, addresses, partials, begin, end); });
+    parallel_for(tiles, threads_for(partial_bytes), [&](int64_t begin, int64_t end) {
+        kernels.finish(plan, addresses, partials, begin, end);
+    });
 }
 
 }  // namespace ascend_grad

@@ -6,13 +6,13 @@ namespace ascend_grad {
 using Op = SoftmaxBackward;
 
 const OperatorInfo& Op::info() {
-    static const OperatorInfo info{
-        {"aclnnSoftmaxBackward", "softmax_backward"},
-        soc_bit(Soc::kAscend910) | soc_bit(Soc::kAscend910B) | soc_bit(Soc::kAscend910_93) | soc_bit(Soc::kAscend310P),
-        3,
-        {{{"gradOutput", "grad_output"}, Role::kInput},
-         {{"output", "output"}, Role::kInput},
-         {{"out", "out"}, Role::kElementwiseOutput}}};
+    static const OperatorInfo info{{"aclnnSoftmaxBackward", "softmax_backward"},
+                                   soc_bit(Soc::kAscend910) | soc_bit(Soc::kAscend910B) |
+                                       soc_bit(Soc::kAscend910_93) | soc_bit(Soc::kAscend310P),
+                                   3,
+                                   {{{"gradOutput", "grad_output"}, Role::kInput},
+                                    {{"output", "output"}, Role::kInput},
+                                    {{"out", "out"}, Role::kElementwiseOutput}}};
     return info;
 }
 
@@ -29,24 +29,31 @@ Status Op::check(const Args& args) {
     const Checker check(info(), args);
     for (int i : {kGradOutput, kOutput, kOut}) ASCEND_GRAD_TRY(check.not_null(i));
     const TensorView& grad = check.tensor(kGradOutput);
-    if (grad.is_empty() || check.tensor(kOutput).is_empty()) return {};
+    // Then CANN returns at once and leaves out as it is. A result that Python asked us to make has
+    // no values to keep, so it must be empty too or obey the rules.
+    const TensorView& out = check.tensor(kOut);
+    const bool out_exists =
+        args.interface == Interface::kC || out.data != nullptr || out.is_empty();
+    if ((grad.is_empty() || check.tensor(kOutput).is_empty()) && out_exists) return {};
     for (int i : {kGradOutput, kOutput}) ASCEND_GRAD_TRY(check.dtype_is_supported(i));
     ASCEND_GRAD_TRY(check.dtype_equals(kOutput, kGradOutput));
     const int64_t dims = grad.rank > 1 ? grad.rank : 1;
     if (args.dim < -dims || args.dim >= dims) {
-        return check.invalid(Name{"dim", "dim"}, "must be between " + std::to_string(-dims) + " and " +
-                                                     std::to_string(dims - 1) + " for " + check.name(kGradOutput) +
-                                                     " of shape " + shape_text(grad) + ", got " +
+        return check.invalid(Name{"dim", "dim"}, "must be between " + std::to_string(-dims) +
+                                                     " and " + std::to_string(dims - 1) + " for " +
+                                                     check.name(kGradOutput) + " of shape " +
+                                                     shape_text(grad) + ", got " +
                                                      std::to_string(args.dim));
     }
     ASCEND_GRAD_TRY(check.rank_is_between(kGradOutput, 0, kMaxRank));
     ASCEND_GRAD_TRY(check.shape_equals(kOutput, kGradOutput));
     ASCEND_GRAD_TRY(check.shape_equals(kOut, kGradOutput));
     const DataType dtype = check.tensor(kOut).dtype;
-    if (dtype != DataType::kFloat32 && dtype != DataType::kFloat16 && dtype != DataType::kBFloat16 &&
-        dtype != DataType::kFloat64) {
-        return check.invalid(kOut, std::string("dtype must be float32, float16, bfloat16 or float64, got ") +
-                                       dtype_text(check.tensor(kOut)));
+    if (dtype != DataType::kFloat32 && dtype != DataType::kFloat16 &&
+        dtype != DataType::kBFloat16 && dtype != DataType::kFloat64) {
+        return check.invalid(
+            kOut, std::string("dtype must be float32, float16, bfloat16 or float64, got ") +
+                      dtype_text(check.tensor(kOut)));
     }
     return check.memory_and_product((1u << info().tensor_count) - 1);
 }

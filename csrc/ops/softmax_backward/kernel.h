@@ -28,9 +28,11 @@ class SoftmaxRows {
         int64_t outer = group / plan_.groups_per_loop;
         count_ = static_cast<int>(least(plan_.rows_per_group, plan_.rows.extent[inner] - start));
         first_row_ = outer * plan_.rows.extent[inner] + start;
-        int64_t offset[3] = {start * row_stride_[0], start * row_stride_[1], start * row_stride_[2]};
+        int64_t offset[3] = {start * row_stride_[0], start * row_stride_[1],
+                             start * row_stride_[2]};
         for (int d = inner - 1; d >= 0; --d) {
-            for (int k = 0; k < 3; ++k) offset[k] += outer % plan_.rows.extent[d] * plan_.rows.stride[d][k];
+            for (int k = 0; k < 3; ++k)
+                offset[k] += outer % plan_.rows.extent[d] * plan_.rows.stride[d][k];
             outer /= plan_.rows.extent[d];
         }
         for (int k = 0; k < 3; ++k) base_[k] = static_cast<char*>(addresses_[k]) + offset[k];
@@ -66,8 +68,12 @@ class SoftmaxRows {
                     sums[i] = dot(input(0, i, chunk), input(1, i, chunk), length_of(chunk));
                 }
                 break;
-            case Traversal::kAcrossRows: sum_across(chunk, sums); break;
-            case Traversal::kStaged: sum_staged(chunk, sums); break;
+            case Traversal::kAcrossRows:
+                sum_across(chunk, sums);
+                break;
+            case Traversal::kStaged:
+                sum_staged(chunk, sums);
+                break;
         }
     }
 
@@ -79,8 +85,12 @@ class SoftmaxRows {
                     write_along(i, chunk, sums[i], sink);
                 }
                 break;
-            case Traversal::kAcrossRows: write_across(chunk, sums); break;
-            case Traversal::kStaged: write_staged(chunk, sums); break;
+            case Traversal::kAcrossRows:
+                write_across(chunk, sums);
+                break;
+            case Traversal::kStaged:
+                write_staged(chunk, sums);
+                break;
         }
     }
 
@@ -94,7 +104,9 @@ class SoftmaxRows {
     const T* input(int operand, int row, int64_t chunk) const {
         return reinterpret_cast<const T*>(address(operand, row, chunk * plan_.chunk));
     }
-    U* output(int row, int64_t chunk) const { return reinterpret_cast<U*>(address(2, row, chunk * plan_.chunk)); }
+    U* output(int row, int64_t chunk) const {
+        return reinterpret_cast<U*>(address(2, row, chunk * plan_.chunk));
+    }
 
     // --- elements of a row contiguous ---
 
@@ -120,11 +132,13 @@ class SoftmaxRows {
             } else {
                 double total = 0.0;
                 for (int64_t chunk = 0; chunk < plan_.chunks; ++chunk) {
-                    total += static_cast<double>(dot(input(0, row, chunk), input(1, row, chunk), length_of(chunk)));
+                    total += static_cast<double>(
+                        dot(input(0, row, chunk), input(1, row, chunk), length_of(chunk)));
                 }
                 sum = static_cast<float>(total);
             }
-            for (int64_t chunk = 0; chunk < plan_.chunks; ++chunk) write_along(row, chunk, sum, sink);
+            for (int64_t chunk = 0; chunk < plan_.chunks; ++chunk)
+                write_along(row, chunk, sum, sink);
         }
     }
 
@@ -150,7 +164,8 @@ class SoftmaxRows {
         const Lanes s = splat(sum);
         int i = 0;
         for (; i + kLanes <= n; i += kLanes) store(out + i, load(y + i) * (load(g + i) - s));
-        if (i < n) store_first(out + i, load_first(y + i, n - i) * (load_first(g + i, n - i) - s), n - i);
+        if (i < n)
+            store_first(out + i, load_first(y + i, n - i) * (load_first(g + i, n - i) - s), n - i);
         sink.commit(n);
     }
 
@@ -162,7 +177,8 @@ class SoftmaxRows {
         for (int begin = 0; begin < n; begin += kGroup) {
             const int end = n - begin < kGroup ? n : begin + kGroup;
             for (int lane = 0; lane < kLanes && begin + lane < end; ++lane) {
-                for (int c = 0; c < count_; c += kLanes) add_lane(chunk, begin + lane, end, lane, c);
+                for (int c = 0; c < count_; c += kLanes)
+                    add_lane(chunk, begin + lane, end, lane, c);
             }
         }
         lanes_.add_lanes();
@@ -198,7 +214,9 @@ class SoftmaxRows {
             }
             if (c < count_) {
                 const int rest = count_ - c;
-                store_first(out + c, load_first(y + c, rest) * (load_first(g + c, rest) - load_first(sums + c, rest)),
+                store_first(out + c,
+                            load_first(y + c, rest) *
+                                (load_first(g + c, rest) - load_first(sums + c, rest)),
                             rest);
             }
         }
@@ -206,7 +224,9 @@ class SoftmaxRows {
 
     // --- staged: up to 16 rows by kStage elements ---
 
-    Tile tile(int operand, int n) const { return {row_stride_[operand], plan_.stride[operand], count_, n}; }
+    Tile tile(int operand, int n) const {
+        return {row_stride_[operand], plan_.stride[operand], count_, n};
+    }
 
     int stage_inputs(int64_t chunk, int begin) {
         const int left = length_of(chunk) - begin;
@@ -226,7 +246,8 @@ class SoftmaxRows {
                 const float* y = stage_[1] + row * kStage;
                 for (int i = 0; i < n; i += kLanes) {
                     const Lanes product = load(g + i) * load(y + i);
-                    lanes[row] = lanes[row] + (n - i >= kLanes ? product : keep_first(product, n - i));
+                    lanes[row] =
+                        lanes[row] + (n - i >= kLanes ? product : keep_first(product, n - i));
                 }
             }
         }
@@ -243,7 +264,8 @@ class SoftmaxRows {
                     store_raw(stage_[1] + at, load(stage_[1] + at) * (load(stage_[0] + at) - s));
                 }
             }
-            store_tile<U>(address(2, 0, chunk * plan_.chunk + begin), stage_[1], kStage, tile(2, n));
+            store_tile<U>(address(2, 0, chunk * plan_.chunk + begin), stage_[1], kStage,
+                          tile(2, n));
         }
     }
 
@@ -266,7 +288,8 @@ template <class T>
 struct SoftmaxBackwardKernel {
     using Op = SoftmaxBackward;
 
-    static void whole(const Op::Plan& plan, void* const* addresses, bool streaming, int64_t begin, int64_t end) {
+    static void whole(const Op::Plan& plan, void* const* addresses, bool streaming, int64_t begin,
+                      int64_t end) {
         with_rows(plan, addresses, streaming, [&](auto& rows) {
             for (int64_t group = begin; group < end; ++group) {
                 rows.select(group);
@@ -275,7 +298,8 @@ struct SoftmaxBackwardKernel {
         });
     }
 
-    static void sum_chunks(const Op::Plan& plan, void* const* addresses, float* partials, int64_t begin, int64_t end) {
+    static void sum_chunks(const Op::Plan& plan, void* const* addresses, float* partials,
+                           int64_t begin, int64_t end) {
         with_rows(plan, addresses, false, [&](auto& rows) {
             for_each_chunk(plan, begin, end, rows, [&](int64_t chunk) {
                 float sums[SoftmaxRows<T, T>::kMaxColumns];
@@ -287,8 +311,8 @@ struct SoftmaxBackwardKernel {
         });
     }
 
-    static void write_chunks(const Op::Plan& plan, void* const* addresses, const float* partials, bool streaming,
-                             int64_t begin, int64_t end) {
+    static void write_chunks(const Op::Plan& plan, void* const* addresses, const float* partials,
+                             bool streaming, int64_t begin, int64_t end) {
         with_rows(plan, addresses, streaming, [&](auto& rows) {
             float sums[SoftmaxRows<T, T>::kMaxColumns];
             int64_t summed_row = -1;
@@ -298,7 +322,8 @@ struct SoftmaxBackwardKernel {
                     for (int i = 0; i < rows.count(); ++i) {
                         double total = 0.0;
                         const float* row = partials + (summed_row + i) * plan.chunks;
-                        for (int64_t k = 0; k < plan.chunks; ++k) total += static_cast<double>(row[k]);
+                        for (int64_t k = 0; k < plan.chunks; ++k)
+                            total += static_cast<double>(row[k]);
                         sums[i] = static_cast<float>(total);
                     }
                 }
@@ -314,21 +339,28 @@ struct SoftmaxBackwardKernel {
     static AG_INLINE void with_rows(const Op::Plan& plan, void* const* addresses, bool streaming,
                                     const Function& function) {
         switch (plan.out_dtype) {
-            case DataType::kFloat16: return with_out<Float16>(plan, addresses, streaming, function);
-            case DataType::kBFloat16: return with_out<BFloat16>(plan, addresses, streaming, function);
-            case DataType::kFloat64: return with_out<double>(plan, addresses, streaming, function);
-            default: return with_out<float>(plan, addresses, streaming, function);
+            case DataType::kFloat16:
+                return with_out<Float16>(plan, addresses, streaming, function);
+            case DataType::kBFloat16:
+                return with_out<BFloat16>(plan, addresses, streaming, function);
+            case DataType::kFloat64:
+                return with_out<double>(plan, addresses, streaming, function);
+            default:
+                return with_out<float>(plan, addresses, streaming, function);
         }
     }
     template <class U, class Function>
-    static void with_out(const Op::Plan& plan, void* const* addresses, bool streaming, const Function& function) {
+    static void with_out(const Op::Plan& plan, void* const* addresses, bool streaming,
+                         const Function& function) {
         SoftmaxRows<T, U> rows(plan, addresses, streaming);
         function(rows);
         if (streaming) stream_fence();
     }
     template <class Rows, class Function>
-    static void for_each_chunk(const Op::Plan& plan, int64_t begin, int64_t end, Rows& rows, const Function& function) {
-        const int64_t tasks_per_group = (plan.chunks + plan.chunks_per_task - 1) / plan.chunks_per_task;
+    static void for_each_chunk(const Op::Plan& plan, int64_t begin, int64_t end, Rows& rows,
+                               const Function& function) {
+        const int64_t tasks_per_group =
+            (plan.chunks + plan.chunks_per_task - 1) / plan.chunks_per_task;
         for (int64_t task = begin; task < end; ++task) {
             rows.select(task / tasks_per_group);
             const int64_t first = task % tasks_per_group * plan.chunks_per_task;

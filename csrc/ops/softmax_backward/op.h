@@ -3,8 +3,9 @@
 //   s   = SUM over dim of grad_output * output        (dim kept)
 //   out = output * (grad_output - s)
 //
-// Inputs are widened to float. A row, the elements along dim, is cut into chunks of at most 1024: element i of a chunk goes to
-// lane i % 16, lanes (float) are added by a fixed tree and chunks (double) in order. The result is rounded once to out's dtype.
+// Inputs are widened to float. A row, the elements along dim, is cut into chunks of at most 1024:
+// element i of a chunk goes to lane i % 16, lanes (float) are added by a fixed tree and chunks
+// (double) in order. The result is rounded once to out's dtype.
 #pragma once
 
 #include "core/layout.h"
@@ -21,9 +22,9 @@ struct SoftmaxBackward {
     };
 
     enum class Traversal : int32_t {
-        kAlongRows,     // elements of a row are contiguous in every tensor
-        kAcrossRows,    // equal elements of neighbouring rows are contiguous in every tensor
-        kStaged,        // neither: through transposed tiles
+        kAlongRows,   // elements of a row are contiguous in every tensor
+        kAcrossRows,  // equal elements of neighbouring rows are contiguous in every tensor
+        kStaged,      // neither: through transposed tiles
     };
 
     // A task works on a group of neighbouring rows: the innermost loop of `rows` cut into groups.
@@ -34,10 +35,11 @@ struct SoftmaxBackward {
         Traversal traversal;
         int64_t length;  // elements of a row
         int64_t stride[3];
-        Loops rows;      // count >= 1
+        Loops rows;  // count >= 1
         int64_t rows_per_group, groups_per_loop, groups;
         int64_t chunk, chunks;
-        // With few long rows, tasks are chunks: one pass leaves their sums in the workspace, another writes.
+        // With few long rows, tasks are chunks: one pass leaves their sums in the workspace,
+        // another writes.
         bool split;
         int64_t chunks_per_task, tasks;
         bool streaming_fits;
@@ -46,15 +48,18 @@ struct SoftmaxBackward {
 
     struct Kernels {
         // Both passes over task groups [begin, end).
-        void (*whole)(const Plan& plan, void* const* addresses, bool streaming, int64_t begin, int64_t end);
+        void (*whole)(const Plan& plan, void* const* addresses, bool streaming, int64_t begin,
+                      int64_t end);
         // Split: chunk sums of tasks [begin, end), then the outputs.
-        void (*sum_chunks)(const Plan& plan, void* const* addresses, float* partials, int64_t begin, int64_t end);
-        void (*write_chunks)(const Plan& plan, void* const* addresses, const float* partials, bool streaming,
-                             int64_t begin, int64_t end);
+        void (*sum_chunks)(const Plan& plan, void* const* addresses, float* partials, int64_t begin,
+                           int64_t end);
+        void (*write_chunks)(const Plan& plan, void* const* addresses, const float* partials,
+                             bool streaming, int64_t begin, int64_t end);
     };
 
     static const OperatorInfo& info();
-    // Dtype and shape of an output that the caller leaves to us; inputs are not null but may be invalid.
+    // Dtype and shape of an output that the caller leaves to us; inputs are not null but may be
+    // invalid.
     static TensorView describe_output(const Args& args, int output);
     static Status check(const Args& args);
     static Plan plan(const Args& args);

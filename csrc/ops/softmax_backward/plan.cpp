@@ -9,13 +9,16 @@ using Op = SoftmaxBackward;
 
 namespace {
 
-constexpr int64_t kChunk = 1024;      // elements of a chunk, at most
+constexpr int64_t kChunk = 1024;  // elements of a chunk, at most
 constexpr int64_t kLanes = 16;
-constexpr int64_t kMaxColumns = 64;   // rows of a group when walking across rows
-constexpr int64_t kTileBytes = 256 << 10;  // of inputs that should still be cached when the output is written
+constexpr int64_t kMaxColumns = 64;  // rows of a group when walking across rows
+constexpr int64_t kTileBytes =
+    256 << 10;  // of inputs that should still be cached when the output is written
 constexpr int64_t kStagedRows = 16;
 
-int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
+int64_t divide_up(int64_t a, int64_t b) {
+    return (a + b - 1) / b;
+}
 
 bool is_unit(const int64_t* strides, const TensorView* const* tensors) {
     for (int k = 0; k < 3; ++k) {
@@ -27,7 +30,8 @@ bool is_unit(const int64_t* strides, const TensorView* const* tensors) {
 void choose_traversal(Op::Plan& plan, const TensorView* const* tensors) {
     const int inner = plan.rows.count - 1;
     const bool along = plan.length == 1 || is_unit(plan.stride, tensors);
-    const bool across = is_unit(plan.rows.stride[inner], tensors) && plan.rows.extent[inner] >= kLanes / 2;
+    const bool across =
+        is_unit(plan.rows.stride[inner], tensors) && plan.rows.extent[inner] >= kLanes / 2;
     if (across && (plan.length == 1 || !along)) {
         plan.traversal = Op::Traversal::kAcrossRows;
     } else {
@@ -35,7 +39,8 @@ void choose_traversal(Op::Plan& plan, const TensorView* const* tensors) {
     }
 }
 
-// Neighbouring rows that a tile spans: at least a cache line of them, more while the tile stays in the cache.
+// Neighbouring rows that a tile spans: at least a cache line of them, more while the tile stays in
+// the cache.
 int64_t column_count(const Op::Plan& plan) {
     const int64_t size = static_cast<int64_t>(data_type_size(plan.dtype));
     int64_t columns = kMaxColumns;
@@ -48,8 +53,12 @@ void cut_into_tasks(Op::Plan& plan, int64_t row_bytes) {
         case Op::Traversal::kAlongRows:
             plan.rows_per_group = std::max<int64_t>(1, (64 << 10) / row_bytes);
             break;
-        case Op::Traversal::kAcrossRows: plan.rows_per_group = column_count(plan); break;
-        case Op::Traversal::kStaged: plan.rows_per_group = kStagedRows; break;
+        case Op::Traversal::kAcrossRows:
+            plan.rows_per_group = column_count(plan);
+            break;
+        case Op::Traversal::kStaged:
+            plan.rows_per_group = kStagedRows;
+            break;
     }
     const int inner = plan.rows.count - 1;
     const int64_t extent = plan.rows.extent[inner];
@@ -58,13 +67,16 @@ void cut_into_tasks(Op::Plan& plan, int64_t row_bytes) {
     plan.groups = plan.rows.iterations() / extent * plan.groups_per_loop;
 
     plan.chunks = divide_up(plan.length, kChunk);
-    plan.chunk = plan.chunks == 1 ? plan.length : divide_up(divide_up(plan.length, plan.chunks), kLanes) * kLanes;
+    plan.chunk = plan.chunks == 1 ? plan.length
+                                  : divide_up(divide_up(plan.length, plan.chunks), kLanes) * kLanes;
     plan.chunks = divide_up(plan.length, plan.chunk);
     plan.split = plan.groups < 16 && plan.chunks >= 64;
     plan.chunks_per_task = 16;
-    plan.tasks = plan.split ? plan.groups * divide_up(plan.chunks, plan.chunks_per_task) : plan.groups;
+    plan.tasks =
+        plan.split ? plan.groups * divide_up(plan.chunks, plan.chunks_per_task) : plan.groups;
     if (plan.split) {
-        plan.workspace_size = static_cast<uint64_t>(plan.rows.iterations() * plan.chunks) * sizeof(float);
+        plan.workspace_size =
+            static_cast<uint64_t>(plan.rows.iterations() * plan.chunks) * sizeof(float);
     }
 }
 
