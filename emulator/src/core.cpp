@@ -264,10 +264,13 @@ void Core::report_uninitialized(const Instr& instr, const UbTensor& t, const cha
 std::shared_ptr<GmBuffer> Core::gm_range(const Instr& instr, const GmTensor& t, uint64_t begin,
                                          uint64_t bytes) {
     const uint8_t* address = t.address + begin;
-    if (!last_gm_ || address < last_gm_->begin || address >= last_gm_->begin + last_gm_->bytes) {
+    const auto holds = [](const GmBuffer& b, const uint8_t* p) {
+        return p >= b.begin && p < b.begin + b.bytes;
+    };
+    if (!last_gm_ || !holds(*last_gm_, t.origin)) {
         auto& registry = GmRegistry::instance();
-        last_gm_ = registry.find(address);
-        if (!last_gm_) last_gm_ = registry.find(t.address);
+        last_gm_ = registry.find(t.origin);
+        if (!last_gm_) last_gm_ = registry.find(address);
         if (!last_gm_) last_gm_ = registry.nearest(address);
     }
     auto buffer = last_gm_;

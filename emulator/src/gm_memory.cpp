@@ -73,10 +73,12 @@ std::map<uintptr_t, std::shared_ptr<GmBuffer>> GmRegistry::snapshot() const {
 }
 
 void* GmAlloc(size_t bytes) {
-    // Rounded up for the poison words; the registered extent is what was asked for.
+    // Rounded up for the poison words; the registered extent is what was asked for. The gap keeps
+    // an address just behind a buffer out of the next one.
+    constexpr size_t kGap = 4096;
     const size_t words = (bytes + 7) / 8;
     void* memory = nullptr;
-    if (posix_memalign(&memory, 512, std::max<size_t>(words * 8, 8)) != 0) return nullptr;
+    if (posix_memalign(&memory, 512, words * 8 + kGap) != 0) return nullptr;
     auto* word = static_cast<uint64_t*>(memory);
     std::fill_n(word, words, kPoison);
     auto buffer = GmRegistry::instance().add(static_cast<uint8_t*>(memory), bytes, false);

@@ -50,8 +50,10 @@ struct UbTensor {
     AscendC::TPosition position = AscendC::TPosition::MAX;
 };
 
+// A place in GM. `origin` is what SetGlobalBuffer got: it tells which buffer the tensor belongs to.
 struct GmTensor {
     uint8_t* address = nullptr;
+    uint8_t* origin = nullptr;
     DType dtype = DType::other;
     uint8_t element_size = 1;
 };

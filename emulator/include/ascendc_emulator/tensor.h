@@ -170,7 +170,7 @@ class GlobalTensor {
         gm.element_size = sizeof(T);
     }
     void SetGlobalBuffer(__gm__ T* buffer, uint64_t elements) {
-        gm.address = reinterpret_cast<uint8_t*>(buffer);
+        gm.address = gm.origin = reinterpret_cast<uint8_t*>(buffer);
         bufferSize_ = elements;
     }
     void SetGlobalBuffer(__gm__ T* buffer) { SetGlobalBuffer(buffer, 0); }
