@@ -35,7 +35,7 @@ def control_word() -> ControlWord:
 
 @contextmanager
 def float_environment(mode: str) -> Iterator[None]:
-    """mode: "upward", "toward_zero" or "flush_to_zero". Fails where it was not kept until the end."""
+    """mode: "upward", "toward_zero" or "flush_to_zero". Fails where it is not kept to the end."""
     word = control_word()
     library = ctypes.CDLL(ctypes.util.find_library("m"))
     saved, changed, at_end = (ctypes.create_string_buffer(64) for _ in range(3))

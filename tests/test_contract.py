@@ -16,12 +16,15 @@ from arrays import BFLOAT16, FLOAT32
 from subprocesses import output_of
 
 SIGNATURES = {
-    "batch_norm_reduce_backward": "grad_out, input, mean, invstd, weight=None, input_g=True, weight_g=True, bias_g=True, *, "
+    "batch_norm_reduce_backward": "grad_out, input, mean, invstd, weight=None, "
+    "input_g=True, weight_g=True, bias_g=True, *, "
     "sum_dy=None, sum_dy_xmu=None, grad_weight=None, grad_bias=None, device=None, soc=None",
-    "avg_pool2d_backward": "grad_output, input, kernel_size, stride=(), padding=0, ceil_mode=False, "
+    "avg_pool2d_backward": "grad_output, input, kernel_size, stride=(), padding=0, "
+    "ceil_mode=False, "
     "count_include_pad=True, divisor_override=0, cube_math_type=0, *, "
     "grad_input=None, device=None, soc=None",
-    "prelu_backward": "grad_output, input, weight, *, grad_input=None, grad_weight=None, device=None, soc=None",
+    "prelu_backward": "grad_output, input, weight, *, "
+    "grad_input=None, grad_weight=None, device=None, soc=None",
     "softmax_backward": "grad_output, output, dim, *, out=None, device=None, soc=None",
 }
 NAMES = {

@@ -1,4 +1,4 @@
-"""The two-phase form: `ag.prepare.<operator>` checks once, its executor computes again and again."""
+"""The two-phase form: `ag.prepare.<operator>` checks once, its executor computes many times."""
 
 from __future__ import annotations
 
