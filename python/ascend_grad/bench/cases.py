@@ -16,6 +16,8 @@ PRELU = "prelu_backward"
 SOFTMAX = "softmax_backward"
 OPERATORS = (BATCH_NORM, AVG_POOL, PRELU, SOFTMAX)
 
+SUITES = ("table", "scaling")
+
 # What the large operands look like: C-contiguous, channels last in memory, 2-D transposed, every second element of the
 # last axis. Results have the operands' layout, but are C-contiguous in the last case.
 LAYOUTS = ("", "cl", "t", "s2")
@@ -131,7 +133,7 @@ _GRID = (
     ),
 )
 
-# Cases that a smoke run may take: small enough for any machine.
+# Cases that a smoke run takes: small enough for any machine.
 _SMOKE = ("4x2*", "1x2x4x4*", "8x16x8x8", "8x64x28x28 k2s2p0", "8x32000*")
 
 

@@ -17,7 +17,9 @@ def describe(peers: dict[str, str]) -> dict[str, Any]:
     """`peers`: versions by name."""
     return {
         "processor": _processor(),
-        "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
+        "cores": len(os.sched_getaffinity(0))
+        if hasattr(os, "sched_getaffinity")
+        else os.cpu_count(),
         "caches": caches(),
         "memory_gib": _memory_gib(),
         "system": f"{platform.system()} {platform.release()} {platform.machine()}",

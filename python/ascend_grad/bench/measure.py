@@ -100,7 +100,9 @@ class OtherWork:
         return others < 0.03 + 0.03 * elapsed
 
 
-def measure(problem: Problem, calls: dict[str, Callable[[], Any]], threads: int, effort: Effort) -> dict[str, Any]:
+def measure(
+    problem: Problem, calls: dict[str, Callable[[], Any]], threads: int, effort: Effort
+) -> dict[str, Any]:
     """The record of one case (see `_record`): `calls` by contender name, "ours" among them."""
     timers = {name: Timer(python_calls(call)) for name, call in calls.items()}
     limits = {name: Timer(run) for name, run in roofline.kernels(problem, threads).items()}

@@ -28,9 +28,15 @@ def ratio_to_best_peer(record: Record) -> float | None:
     return best[1] / record["seconds"][OURS] if best else None
 
 
-def ratio_to_torch(record: Record) -> float | None:
+def torch_seconds(record: Record) -> float | None:
+    """Of PyTorch's own operator, not of an expression of several."""
     times = [v for k, v in record["seconds"].items() if k in ("torch", "torch_alloc")]
-    return min(times) / record["seconds"][OURS] if times else None
+    return min(times, default=None)
+
+
+def ratio_to_torch(record: Record) -> float | None:
+    seconds = torch_seconds(record)
+    return seconds / record["seconds"][OURS] if seconds is not None else None
 
 
 def fraction_of_limit(record: Record) -> float | None:
@@ -77,12 +83,6 @@ def _best(record: Record) -> str:
     return f"{best[0]} {_microseconds(best[1])}" if best else ""
 
 
-def _others(record: Record) -> str:
-    best = best_peer(record)
-    rest = {k: v for k, v in record["seconds"].items() if peer_of(k) != OURS and k != best[0]}
-    return ", ".join(f"{k} {_microseconds(v)}" for k, v in sorted(rest.items(), key=lambda i: i[1]))
-
-
 _COLUMNS: dict[str, Callable[[Record], str]] = {
     "case": lambda r: r["case"],
     "dtype": lambda r: _SHORT[r["dtype"]],
@@ -113,7 +113,9 @@ def table(names: list[str], lines: list[list[str]]) -> str:
     widths = [max(map(len, column)) for column in zip(names, *lines, strict=True)]
     rule = ["-" * width for width in widths]
     return "\n".join(
-        "| " + " | ".join(f"{cell:<{width}}" for cell, width in zip(line, widths, strict=True)) + " |"
+        "| "
+        + " | ".join(f"{cell:<{width}}" for cell, width in zip(line, widths, strict=True))
+        + " |"
         for line in (names, rule, *lines)
     )
 

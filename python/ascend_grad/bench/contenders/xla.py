@@ -129,7 +129,9 @@ def _avg_pool(grad: Any, attributes: dict[str, Any], shape: tuple[int, ...]) -> 
         if attributes["count_include_pad"]:
             inside = [(0, 0), (0, 0), *((padding, min(padding, max(0, e))) for e in after)]
             counted = jnp.pad(counted, inside, constant_values=1)
-            divisors = window_sum(counted, [(0, 0), (0, 0), *((0, max(0, e - padding)) for e in after)])
+            divisors = window_sum(
+                counted, [(0, 0), (0, 0), *((0, max(0, e - padding)) for e in after)]
+            )
         else:
             divisors = window_sum(counted, pads)
     _, transpose = jax.vjp(lambda x: window_sum(x, pads), jnp.zeros(shape, grad.dtype))
