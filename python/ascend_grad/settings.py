@@ -58,7 +58,7 @@ def set_num_threads(n: int) -> None:
 @contextmanager
 def num_threads(n: int) -> Iterator[None]:
     """`set_num_threads(n)` for the length of a with block."""
-    before = _core.get_thread_setting()
+    before = _core.thread_setting()
     set_num_threads(n)
     try:
         yield

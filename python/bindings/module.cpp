@@ -28,7 +28,7 @@ void register_settings(py::module_& m) {
     m.attr("environment_error") = environment().error;
     m.def("thread_limit", thread_limit);
     m.def("set_thread_limit", set_thread_limit);
-    m.def("get_thread_setting", thread_setting);
+    m.def("thread_setting", thread_setting);
     m.def("get_soc", [] { return soc_info(default_soc()).name; });
     m.def("set_soc", [](const std::string& name) {
         const SocInfo* info = find_soc(name.c_str());
