@@ -2,7 +2,8 @@
 // directly.
 #pragma once
 
-#include "isa/simd.h"
+#include "isa/partial.h"
+#include "isa/shuffle.h"
 
 namespace ascend_grad {
 namespace {
@@ -136,85 +137,5 @@ inline void store_tile(char* to, const float* from, int pitch, const Tile& tile)
         }
     }
 }
-
-// A contiguous destination that is written front to back. Streaming, it collects elements in a
-// small buffer and writes whole cache lines past the caches; otherwise elements go straight to
-// memory.
-template <class T>
-class Sink {
-  public:
-    static constexpr int kReserve = 1024;  // the most elements of one reserve()
-
-    Sink(bool streaming, void* destination) : streaming_(streaming) { restart(destination); }
-    ~Sink() {
-        drain();
-        if (streaming_) stream_fence();
-    }
-    Sink(const Sink&) = delete;
-    Sink& operator=(const Sink&) = delete;
-
-    // Continues at another address.
-    void move_to(void* destination) {
-        if (destination == position()) return;
-        drain();
-        restart(destination);
-    }
-    // Where to write the next n elements; they count once committed.
-    T* reserve(int n) {
-        if (!streaming_) return reinterpret_cast<T*>(to_);
-        if (filled_ + n * sizeof(T) > kCapacity) flush_lines();
-        return reinterpret_cast<T*>(buffer_ + filled_);
-    }
-    void commit(int n) {
-        if (streaming_) {
-            filled_ += n * sizeof(T);
-        } else {
-            to_ += n * sizeof(T);
-        }
-    }
-
-  private:
-    static constexpr size_t kLine = 64;
-    static constexpr size_t kCapacity = 2 * kReserve * sizeof(T) + kLine;
-
-    void* position() const { return streaming_ ? to_ + (filled_ - skipped_) : to_; }
-    void restart(void* destination) {
-        to_ = static_cast<char*>(destination);
-        // The buffer lies to its lines as the destination lies to its own.
-        skipped_ = streaming_ ? reinterpret_cast<uintptr_t>(destination) % kLine : 0;
-        filled_ = skipped_;
-    }
-    // Writes what fills whole lines and keeps the rest.
-    void flush_lines() {
-        size_t from = skipped_;
-        if (skipped_ > 0 && filled_ >= kLine) {
-            std::memcpy(to_, buffer_ + skipped_, kLine - skipped_);
-            to_ += kLine - skipped_;
-            from = kLine;
-        }
-        if (skipped_ > 0 && filled_ < kLine) return;
-        const size_t whole = (filled_ - from) / kLine * kLine;
-        stream_lines(to_, buffer_ + from, whole);
-        to_ += whole;
-        const size_t rest = filled_ - from - whole;
-        std::memmove(buffer_, buffer_ + from + whole, rest);
-        skipped_ = 0;
-        filled_ = rest;
-    }
-    void drain() {
-        if (!streaming_) return;
-        flush_lines();
-        std::memcpy(to_, buffer_ + skipped_, filled_ - skipped_);
-        to_ += filled_ - skipped_;
-        skipped_ = filled_ = 0;
-    }
-
-    const bool streaming_;
-    char* to_;            // where the next byte of memory is written
-    size_t skipped_ = 0;  // bytes of the buffer's first line that belong to others
-    size_t filled_ = 0;   // end of the data in the buffer
-    alignas(64) char buffer_[kCapacity];
-};
-
 }  // namespace
 }  // namespace ascend_grad

@@ -1,6 +1,8 @@
 #pragma once
 
-#include "isa/channel_sum.h"
+#include "isa/lane_sums.h"
+#include "isa/stage.h"
+#include "isa/stream.h"
 #include "ops/softmax_backward/op.h"
 
 namespace ascend_grad {

@@ -1,0 +1,120 @@
+// Sixteen float lanes, the same on every instruction set: 1 register of AVX-512, 2 of AVX, 4 of
+// SSE2 or NEON. Arithmetic is plain IEEE float (built with -ffp-contract=off), the sum over lanes
+// is a fixed tree: equal results to the bit everywhere. Included only by files that are compiled
+// once per level; everything has internal linkage so that the linker can never mix levels.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "core/float16.h"
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#elif defined(__aarch64__)
+#include <arm_neon.h>
+#endif
+
+namespace ascend_grad {
+namespace {
+
+#define AG_INLINE inline __attribute__((always_inline))
+
+#if defined(__AVX512F__)
+constexpr int kRegisterLanes = 16;
+#elif defined(__AVX2__)
+constexpr int kRegisterLanes = 8;
+#else
+constexpr int kRegisterLanes = 4;
+#endif
+constexpr int kLanes = 16;
+constexpr int kRegisters = kLanes / kRegisterLanes;
+
+typedef float Register __attribute__((vector_size(4 * kRegisterLanes)));
+typedef uint32_t RegisterBits __attribute__((vector_size(4 * kRegisterLanes)));
+typedef float Quad __attribute__((vector_size(16)));
+
+struct Lanes {
+    Register r[kRegisters];
+};
+
+#define AG_EACH_REGISTER for (int i = 0; i < kRegisters; ++i)
+
+AG_INLINE Lanes splat(float value) {
+    Lanes result;
+    AG_EACH_REGISTER result.r[i] = value - Register{};
+    return result;
+}
+AG_INLINE Lanes operator+(Lanes a, Lanes b) {
+    AG_EACH_REGISTER a.r[i] = a.r[i] + b.r[i];
+    return a;
+}
+AG_INLINE Lanes operator-(Lanes a, Lanes b) {
+    AG_EACH_REGISTER a.r[i] = a.r[i] - b.r[i];
+    return a;
+}
+AG_INLINE Lanes operator*(Lanes a, Lanes b) {
+    AG_EACH_REGISTER a.r[i] = a.r[i] * b.r[i];
+    return a;
+}
+AG_INLINE Lanes operator/(Lanes a, Lanes b) {
+    AG_EACH_REGISTER a.r[i] = a.r[i] / b.r[i];
+    return a;
+}
+// x > 0 ? positive : other, lane by lane; NaN takes `other`.
+AG_INLINE Lanes select_positive(Lanes x, Lanes positive, Lanes other) {
+    AG_EACH_REGISTER other.r[i] = x.r[i] > Register{} ? positive.r[i] : other.r[i];
+    return other;
+}
+AG_INLINE Lanes canonical(Lanes x) {
+    const RegisterBits nan = kCanonicalNan - RegisterBits{};
+    AG_EACH_REGISTER x.r[i] = x.r[i] == x.r[i] ? x.r[i] : (Register)nan;
+    return x;
+}
+
+// ((l0 + l8) + (l4 + l12)) + ...: lanes i and i + 8, then i + 4, i + 2, i + 1.
+AG_INLINE float tree_sum(Lanes x) {
+    Quad quads[4];
+    std::memcpy(quads, &x, sizeof(quads));
+    const Quad eight_apart[2] = {quads[0] + quads[2], quads[1] + quads[3]};
+    const Quad q = eight_apart[0] + eight_apart[1];
+    return (q[0] + q[2]) + (q[1] + q[3]);
+}
+
+// Whole lanes, of any alignment.
+AG_INLINE Lanes load(const float* p) {
+    Lanes result;
+    AG_EACH_REGISTER std::memcpy(&result.r[i], p + i * kRegisterLanes, sizeof(Register));
+    return result;
+}
+AG_INLINE void store_raw(float* p, Lanes x) {
+    AG_EACH_REGISTER std::memcpy(p + i * kRegisterLanes, &x.r[i], sizeof(Register));
+}
+AG_INLINE void store(float* p, Lanes x) {
+    store_raw(p, canonical(x));
+}
+
+constexpr uint32_t kLaneMask[2 * kLanes] = {~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u,
+                                            ~0u, ~0u, ~0u, ~0u, ~0u, 0,   0,   0,   0,   0,   0,
+                                            0,   0,   0,   0,   0,   0,   0,   0,   0,   0};
+
+// Zeroes lanes n and above.
+AG_INLINE Lanes keep_first(Lanes x, int n) {
+    AG_EACH_REGISTER {
+        RegisterBits mask;
+        std::memcpy(&mask, kLaneMask + kLanes - n + i * kRegisterLanes, sizeof(mask));
+        x.r[i] = (Register)((RegisterBits)x.r[i] & mask);
+    }
+    return x;
+}
+
+AG_INLINE int64_t least(int64_t a, int64_t b) {
+    return a < b ? a : b;
+}
+AG_INLINE int64_t greatest(int64_t a, int64_t b) {
+    return a > b ? a : b;
+}
+
+}  // namespace
+}  // namespace ascend_grad

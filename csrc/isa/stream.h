@@ -1,0 +1,141 @@
+// Stores past the caches.
+#pragma once
+
+#include "isa/convert.h"
+
+namespace ascend_grad {
+namespace {
+
+// Non-temporal store of 16 lanes to a 16-byte aligned address; fence before others read it.
+AG_INLINE void stream_bytes(char* p, const char* from, size_t bytes) {
+#if defined(__x86_64__)
+    for (size_t i = 0; i < bytes; i += 16) {
+        _mm_stream_si128(reinterpret_cast<__m128i*>(p + i),
+                         _mm_loadu_si128(reinterpret_cast<const __m128i*>(from + i)));
+    }
+#else
+    std::memcpy(p, from, bytes);
+#endif
+}
+AG_INLINE void stream_store(float* p, Lanes x) {
+    x = canonical(x);
+    stream_bytes(reinterpret_cast<char*>(p), reinterpret_cast<const char*>(&x), sizeof(x));
+}
+template <class T>
+AG_INLINE void stream_store(T* p, Lanes x) {
+    const HalfVector bits = narrow(x, T{});
+    stream_bytes(reinterpret_cast<char*>(p), reinterpret_cast<const char*>(&bits), sizeof(bits));
+}
+
+AG_INLINE void stream_store(double* p, Lanes x) {
+    store(p, x);
+}
+// Non-temporal copy of whole 64-byte lines to a 64-byte aligned destination; fence before others
+// read it.
+AG_INLINE void stream_lines(char* to, const char* from, size_t bytes) {
+#if defined(__x86_64__)
+    for (size_t i = 0; i < bytes; i += 64) {
+#if defined(__AVX512F__)
+        _mm512_stream_si512(reinterpret_cast<__m512i*>(to + i), _mm512_loadu_si512(from + i));
+#elif defined(__AVX2__)
+        for (size_t j = 0; j < 64; j += 32) {
+            _mm256_stream_si256(reinterpret_cast<__m256i*>(to + i + j),
+                                _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from + i + j)));
+        }
+#else
+        for (size_t j = 0; j < 64; j += 16) {
+            _mm_stream_si128(reinterpret_cast<__m128i*>(to + i + j),
+                             _mm_loadu_si128(reinterpret_cast<const __m128i*>(from + i + j)));
+        }
+#endif
+    }
+#else
+    std::memcpy(to, from, bytes);
+#endif
+}
+AG_INLINE void stream_fence() {
+#if defined(__x86_64__)
+    _mm_sfence();
+#endif
+}
+
+// A contiguous destination that is written front to back. Streaming, it collects elements in a
+// small buffer and writes whole cache lines past the caches; otherwise elements go straight to
+// memory.
+template <class T>
+class Sink {
+  public:
+    static constexpr int kReserve = 1024;  // the most elements of one reserve()
+
+    Sink(bool streaming, void* destination) : streaming_(streaming) { restart(destination); }
+    ~Sink() {
+        drain();
+        if (streaming_) stream_fence();
+    }
+    Sink(const Sink&) = delete;
+    Sink& operator=(const Sink&) = delete;
+
+    // Continues at another address.
+    void move_to(void* destination) {
+        if (destination == position()) return;
+        drain();
+        restart(destination);
+    }
+    // Where to write the next n elements; they count once committed.
+    T* reserve(int n) {
+        if (!streaming_) return reinterpret_cast<T*>(to_);
+        if (filled_ + n * sizeof(T) > kCapacity) flush_lines();
+        return reinterpret_cast<T*>(buffer_ + filled_);
+    }
+    void commit(int n) {
+        if (streaming_) {
+            filled_ += n * sizeof(T);
+        } else {
+            to_ += n * sizeof(T);
+        }
+    }
+
+  private:
+    static constexpr size_t kLine = 64;
+    static constexpr size_t kCapacity = 2 * kReserve * sizeof(T) + kLine;
+
+    void* position() const { return streaming_ ? to_ + (filled_ - skipped_) : to_; }
+    void restart(void* destination) {
+        to_ = static_cast<char*>(destination);
+        // The buffer lies to its lines as the destination lies to its own.
+        skipped_ = streaming_ ? reinterpret_cast<uintptr_t>(destination) % kLine : 0;
+        filled_ = skipped_;
+    }
+    // Writes what fills whole lines and keeps the rest.
+    void flush_lines() {
+        size_t from = skipped_;
+        if (skipped_ > 0 && filled_ >= kLine) {
+            std::memcpy(to_, buffer_ + skipped_, kLine - skipped_);
+            to_ += kLine - skipped_;
+            from = kLine;
+        }
+        if (skipped_ > 0 && filled_ < kLine) return;
+        const size_t whole = (filled_ - from) / kLine * kLine;
+        stream_lines(to_, buffer_ + from, whole);
+        to_ += whole;
+        const size_t rest = filled_ - from - whole;
+        std::memmove(buffer_, buffer_ + from + whole, rest);
+        skipped_ = 0;
+        filled_ = rest;
+    }
+    void drain() {
+        if (!streaming_) return;
+        flush_lines();
+        std::memcpy(to_, buffer_ + skipped_, filled_ - skipped_);
+        to_ += filled_ - skipped_;
+        skipped_ = filled_ = 0;
+    }
+
+    const bool streaming_;
+    char* to_;            // where the next byte of memory is written
+    size_t skipped_ = 0;  // bytes of the buffer's first line that belong to others
+    size_t filled_ = 0;   // end of the data in the buffer
+    alignas(64) char buffer_[kCapacity];
+};
+}  // namespace
+}  // namespace ascend_grad

@@ -1,0 +1,101 @@
+#pragma once
+
+#include "isa/partial.h"
+#include "isa/stage.h"
+#include "isa/stream.h"
+#include "ops/avg_pool2d_backward/op.h"
+#include "ops/avg_pool2d_backward/scratch.h"
+#include "ops/avg_pool2d_backward/windows.h"
+
+namespace ascend_grad {
+namespace {
+
+AG_INLINE Lanes round_to_float16(Lanes x) {
+    return widen(narrow(x, Float16{}), Float16{});
+}
+// To the 11 significant bits of HF32, to nearest even; infinities and NaN stay.
+AG_INLINE Lanes round_to_hf32(Lanes x) {
+    AG_EACH_REGISTER {
+        const RegisterBits bits = (RegisterBits)x.r[i];
+        const RegisterBits rounded = (bits + 0x7ffu + (bits >> 12 & 1u)) & ~0xfffu;
+        x.r[i] = (bits & 0x7f800000u) == 0x7f800000u ? x.r[i] : (Register)rounded;
+    }
+    return x;
+}
+
+// What the traversals share: the tile of a task and quotients.
+template <class T>
+class PoolTile {
+    using Op = AvgPool2dBackward;
+
+  public:
+    PoolTile(const Op::Plan& plan, void* const* addresses, bool streaming)
+        : plan_(plan),
+          grad_(static_cast<const char*>(addresses[Op::kGradOutput])),
+          grad_input_(static_cast<char*>(addresses[Op::kGradInput])),
+          streaming_(streaming),
+          factor_(reciprocal_if_exact(plan.divisor)) {}
+
+    void select(int64_t task) {
+        const int64_t channel_tile = task % plan_.channel_tiles;
+        task /= plan_.channel_tiles;
+        const int64_t width_tile = task % plan_.width_tiles;
+        task /= plan_.width_tiles;
+        const int64_t height_tile = task % plan_.height_tiles;
+        first_plane_ = task / plan_.height_tiles * plan_.planes_per_task;
+        last_plane_ = least(first_plane_ + plan_.planes_per_task, plan_.plane_count);
+        column_ = width_tile * plan_.width_tile;
+        columns_ = static_cast<int>(least(plan_.width_tile, plan_.width.extent - column_));
+        first_row_ = height_tile * plan_.height_tile;
+        last_row_ = least(first_row_ + plan_.height_tile, plan_.height.extent);
+        channel_ = channel_tile * plan_.channel_tile;
+        channels_ = static_cast<int>(least(plan_.channel_tile, plan_.channels - channel_));
+    }
+
+  protected:
+    int64_t plane_offset(int64_t plane, int operand) const {
+        int64_t offset = 0;
+        for (int d = plan_.planes.count - 1; d >= 0; --d) {
+            offset += plane % plan_.planes.extent[d] * plan_.planes.stride[d][operand];
+            plane /= plan_.planes.extent[d];
+        }
+        return offset;
+    }
+
+    AG_INLINE Lanes rounded_by_mode(Lanes x) const {
+        if (sizeof(T) == sizeof(float)) {
+            if (plan_.mode == Op::Mode::kFloat16) return round_to_float16(x);
+            if (plan_.mode == Op::Mode::kHf32) return round_to_hf32(x);
+        }
+        return x;
+    }
+    AG_INLINE Lanes result_by_mode(Lanes x) const {
+        return sizeof(T) == sizeof(float) && plan_.mode == Op::Mode::kFloat16 ? round_to_float16(x)
+                                                                              : x;
+    }
+    // x / divisor; by multiplication where that gives the same bits.
+    AG_INLINE Lanes quotient(Lanes x, Lanes divisor) const {
+        x = rounded_by_mode(x);
+        if (factor_ != 0.0f) return x * splat(factor_);
+        return x / divisor;
+    }
+
+    const Op::Plan& plan_;
+    const char* grad_;
+    char* grad_input_;
+    const bool streaming_;
+    int64_t first_plane_ = 0, last_plane_ = 0, first_row_ = 0, last_row_ = 0;
+    int64_t column_ = 0, channel_ = 0;
+    int columns_ = 0, channels_ = 0;
+
+  private:
+    static float reciprocal_if_exact(float divisor) {
+        const uint32_t bits = float_bits(divisor);
+        return divisor != 0.0f && (bits & 0x7fffffu) == 0 ? 1.0f / divisor : 0.0f;
+    }
+
+    const float factor_;  // 1 / divisor where that is exact, else 0
+};
+
+}  // namespace
+}  // namespace ascend_grad

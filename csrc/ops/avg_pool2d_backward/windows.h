@@ -1,0 +1,61 @@
+// Which windows cover an element, and what each counts.
+#pragma once
+
+#include "isa/lanes.h"
+#include "ops/avg_pool2d_backward/op.h"
+
+namespace ascend_grad {
+namespace {
+
+// Windows [first, last] that cover element x of an axis; last < first where none does.
+struct Covering {
+    int64_t first, last;
+};
+inline Covering covering(const PoolAxis& axis, int64_t x) {
+    const int64_t beyond = x + axis.pad - axis.kernel;
+    return {beyond < 0 ? 0 : beyond / axis.stride + 1,
+            least(axis.windows - 1, (x + axis.pad) / axis.stride)};
+}
+// The windows that cover one row after another, without dividing.
+class RowWindows {
+  public:
+    RowWindows(const PoolAxis& axis, int64_t row)
+        : axis_(axis), row_(row), covering_(ascend_grad::covering(axis, row)) {
+        next_start_ = (covering_.last + 1) * axis.stride - axis.pad;
+        first_end_ = covering_.first * axis.stride + (axis.kernel - axis.pad);
+    }
+    const Covering& covering() const { return covering_; }
+    // Rows from this one on that the same windows cover, at most `limit`.
+    int64_t count(int64_t limit) const {
+        if (covering_.last + 1 < axis_.windows) limit = least(limit, next_start_ - row_);
+        return least(limit, first_end_ - row_);
+    }
+    // By no more rows than count() says.
+    void advance(int64_t rows) {
+        row_ += rows;
+        if (row_ >= next_start_ && covering_.last + 1 < axis_.windows) {
+            ++covering_.last;
+            next_start_ += axis_.stride;
+        }
+        if (row_ >= first_end_) {
+            ++covering_.first;
+            first_end_ += axis_.stride;
+        }
+    }
+
+  private:
+    const PoolAxis& axis_;
+    int64_t row_;
+    Covering covering_;
+    int64_t next_start_, first_end_;
+};
+
+// Elements of window i that count for the divisor along this axis.
+inline float counted(const PoolAxis& axis, bool count_include_pad, int64_t i) {
+    const int64_t begin = i * axis.stride - axis.pad;
+    if (count_include_pad)
+        return static_cast<float>(least(axis.kernel, axis.extent - begin + axis.pad));
+    return static_cast<float>(least(axis.extent - begin, axis.kernel) + least(begin, 0));
+}
+}  // namespace
+}  // namespace ascend_grad
