@@ -101,10 +101,17 @@ def _drawing() -> Any:
 def _loaded(paths: list[Path]) -> dict[str, Any]:
     from ascend_grad.bench import session
 
+    return session.merge([_saved(path) for path in paths])
+
+
+def _saved(path: Path) -> dict[str, Any]:
     try:
-        return session.merge([json.loads(path.read_text()) for path in paths])
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise CommandError(f"cannot read saved results: {error!r}") from error
+        result = json.loads(path.read_text())
+    except (OSError, ValueError) as error:
+        raise CommandError(f"cannot read {path}: {error}") from error
+    if not isinstance(result, dict) or not result.keys() >= {"machine", "records"}:
+        raise CommandError(f"cannot read {path}: it holds no results of ascend-grad bench")
+    return result
 
 
 def _measured(options: argparse.Namespace) -> dict[str, Any]:
