@@ -39,9 +39,7 @@ Status Checker::invalid(const Name& parameter, std::string text) const {
 
 Status Checker::not_null(const Name& parameter, bool is_null) const {
     if (!is_null) return {};
-    const char* null = args_.interface == Interface::kC ? "a null pointer" : "None";
-    return fail(StatusCode::kParamNullptr, name(parameter),
-                std::string("is required, got ") + null);
+    return fail(StatusCode::kParamNullptr, name(parameter), required_text(args_.interface));
 }
 
 Status Checker::not_null(int index) const {
@@ -128,6 +126,11 @@ Status Checker::view_is_inside_storage(int index) const {
             return invalid(index, "the view must lie inside its storage, but shape " +
                                       shape_text(tensor(index)) +
                                       " with its strides and offset leaves it");
+        case ViewDefect::kLeavesAllocation:
+            return invalid(index,
+                           "the view must lie inside memory that is allocated, but shape " +
+                               shape_text(tensor(index)) +
+                               " with its strides and offset leaves the block, or that was freed");
     }
     return {};
 }
@@ -179,6 +182,37 @@ Status Checker::memory_and_product(uint32_t active) const {
         return fail(
             StatusCode::kInnerFindKernelError, args_.interface == Interface::kC ? "" : "soc",
             "this operator does not exist " + product() + "; products that have it: " + allowed);
+    }
+    return {};
+}
+
+Status Checker::ready_to_run(const GivenWorkspace& workspace) const {
+    constexpr Name kWorkspace{"workspace", "workspace"};
+    for (int i = 0; i < info_.tensor_count; ++i) {
+        if (args_.tensors[i] == nullptr || info_.tensors[i].role == Role::kDescription) continue;
+        if (tensor(i).data != nullptr || tensor(i).is_empty()) continue;
+        return fail(StatusCode::kParamNullptr, name(i),
+                    "its memory must have an address when the operator runs");
+    }
+    if (workspace.address == nullptr && (workspace.size > 0 || workspace.needed > 0)) {
+        return fail(StatusCode::kParamNullptr, name(kWorkspace), required_text(args_.interface));
+    }
+    const uint64_t available =
+        workspace.size < workspace.allocated ? workspace.size : workspace.allocated;
+    if (available < workspace.needed) {
+        return invalid(kWorkspace, "must have " + std::to_string(workspace.needed) +
+                                       " bytes, got " + std::to_string(available));
+    }
+    if (workspace.needed == 0) return {};
+    TensorView view;
+    view.data = workspace.address;
+    view.dtype = DataType::kUInt8;
+    const auto bytes = static_cast<int64_t>(workspace.needed);
+    set_contiguous(view, 1, &bytes);
+    for (int i = 0; i < info_.tensor_count; ++i) {
+        if (args_.tensors[i] == nullptr || info_.tensors[i].role == Role::kDescription) continue;
+        if (tensor(i).is_empty() || !share_memory(view, tensor(i))) continue;
+        return invalid(kWorkspace, std::string("must not overlap ") + name(i));
     }
     return {};
 }

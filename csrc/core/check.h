@@ -12,6 +12,15 @@ std::string to_string(const int64_t* values, int count);  // "(4, 2)"
 std::string shape_text(const TensorView& view);
 const char* dtype_text(const TensorView& view);
 
+// Scratch memory as a caller gives it; sizes in bytes.
+struct GivenWorkspace {
+    void* address;
+    uint64_t size;  // that the caller states
+    uint64_t
+        allocated;  // of the block that it lies in, where that is known, else the greatest number
+    uint64_t needed;
+};
+
 // Checks one call's parameters; tensors are named by their index in OperatorInfo. A tensor given to
 // any member but not_null is not null.
 class Checker {
@@ -38,6 +47,10 @@ class Checker {
     // The last checks of every operator, over the tensors whose bit is set in `active`: views stay
     // inside their storage, outputs overlap nothing, and the product has the operator.
     Status memory_and_product(uint32_t active) const;
+
+    // What only a run can be asked: every tensor that it touches has an address, and the workspace
+    // is there, large enough and apart from them.
+    Status ready_to_run(const GivenWorkspace& workspace) const;
 
     Status invalid(int index, std::string text) const {
         return invalid(info_.tensors[index].name, text);

@@ -5,6 +5,7 @@
 #include <new>
 #include <type_traits>
 
+#include "core/log.h"
 #include "core/operator.h"
 
 namespace ascend_grad {
@@ -22,6 +23,16 @@ struct Executor {
     void run(void* workspace) const { run_plan(plan, addresses, workspace); }
 };
 
+// Tasks of a plan, which has them itself or in its sums.
+template <class Plan>
+auto task_count(const Plan& plan, int) -> decltype(plan.tasks) {
+    return plan.tasks;
+}
+template <class Plan>
+auto task_count(const Plan& plan, long) -> decltype(plan.sums.tasks) {
+    return plan.sums.tasks;
+}
+
 // check -> plan. `Operator` has types Args (derived from Arguments) and Plan (plain data with
 // workspace_size), and functions info(), check(args), plan(args), run(plan, addresses, workspace).
 template <class Operator>
@@ -35,6 +46,8 @@ Status make_executor(const typename Operator::Args& args, Executor& executor) {
     for (int i = 0; i < executor.info->tensor_count; ++i) {
         executor.addresses[i] = args.tensors[i] != nullptr ? args.tensors[i]->data : nullptr;
     }
+    if (log_is_debug())
+        log_plan(*executor.info, args, {plan->workspace_size, plan->bytes, task_count(*plan, 0)});
     executor.run_plan = [](const void* data, void* const* addresses, void* workspace) {
         Operator::run(*static_cast<const Plan*>(data), addresses, workspace);
     };

@@ -16,17 +16,29 @@ const char* status_code_name(StatusCode code) {
             return "ACLNN_ERR_INNER";
         case StatusCode::kInnerFindKernelError:
             return "ACLNN_ERR_INNER_FIND_KERNEL_ERROR";
+        case StatusCode::kInnerNullptr:
+            return "ACLNN_ERR_INNER_NULLPTR";
     }
     return "unknown status";
 }
 
-std::string Status::message() const {
-    std::string result = operator_name;
-    if (parameter_name[0] != '\0') result.append(": ").append(parameter_name);
+std::string required_text(Interface interface) {
+    return std::string("is required, got ") +
+           (interface == Interface::kC ? "a null pointer" : "None");
+}
+
+std::string message_text(const char* who, const char* parameter, const std::string& text,
+                         const char* code_name, int code) {
+    std::string result = who;
+    if (parameter[0] != '\0') result.append(": ").append(parameter);
     result.append(": ").append(text);
-    result.append(" [").append(status_code_name(code)).append(", ");
-    result.append(std::to_string(static_cast<int>(code))).append("]");
+    result.append(" [").append(code_name).append(", ").append(std::to_string(code)).append("]");
     return result;
+}
+
+std::string Status::message() const {
+    return message_text(operator_name, parameter_name, text, status_code_name(code),
+                        static_cast<int>(code));
 }
 
 }  // namespace ascend_grad

@@ -13,6 +13,7 @@ enum class StatusCode : int32_t {
     kRuntimeError = 361001,
     kInner = 561000,
     kInnerFindKernelError = 561003,
+    kInnerNullptr = 561103,
 };
 
 // "ACLNN_ERR_PARAM_INVALID"
@@ -27,6 +28,12 @@ struct Name {
     const char* in(Interface interface) const { return interface == Interface::kC ? c : python; }
 };
 
+// What is said of a required argument that is absent.
+std::string required_text(Interface interface);
+// "who: parameter: text [CODE_NAME, number]"; parameter "" is left out.
+std::string message_text(const char* who, const char* parameter, const std::string& text,
+                         const char* code_name, int code);
+
 struct [[nodiscard]] Status {
     StatusCode code = StatusCode::kSuccess;
     const char* operator_name = "";   // as the entry spells it
@@ -34,7 +41,7 @@ struct [[nodiscard]] Status {
     std::string text;                 // the rule, what was given, what is allowed
 
     bool ok() const { return code == StatusCode::kSuccess; }
-    // "operator: parameter: text [ACLNN_ERR_..., number]"
+    // As message_text, with names of the form ACLNN_ERR_...
     std::string message() const;
 };
 

@@ -17,7 +17,8 @@ enum class ViewDefect : int32_t {
     kNegativeStride,
     kNegativeOffset,
     kOverflow,       // extents, strides or offset do not fit 63 bits
-    kLeavesStorage,  // an element lies outside the storage
+    kLeavesStorage,     // an element lies outside the storage
+    kLeavesAllocation,  // an element lies outside the allocated block, or that was freed
 };
 
 struct TensorView {

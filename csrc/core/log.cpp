@@ -1,0 +1,46 @@
+#include "core/log.h"
+
+#include <strings.h>
+
+#include <cstdio>
+#include <cstdlib>
+
+#include "core/check.h"
+#include "core/parallel.h"
+
+namespace ascend_grad {
+
+bool log_is_debug() {
+    static const bool result = [] {
+        const char* level = std::getenv("ASCEND_GRAD_LOG");
+        return level != nullptr && strcasecmp(level, "debug") == 0;
+    }();
+    return result;
+}
+
+void log_line(const char* text) {
+    std::fprintf(stderr, "ascend-grad: %s\n", text);
+}
+
+void log_plan(const OperatorInfo& info, const Arguments& args, const PlanSummary& plan) {
+    std::string text = info.name.in(args.interface);
+    text.append(" as on ").append(soc_info(args.soc).name).append(":");
+    for (int i = 0; i < info.tensor_count; ++i) {
+        const TensorView* view = args.tensors[i];
+        if (view == nullptr) continue;
+        text.append(i == 0 ? " " : ", ")
+            .append(info.tensors[i].name.in(args.interface))
+            .append(" ");
+        text.append(dtype_text(*view)).append(" ").append(shape_text(*view));
+        const int stored = view->rank < kMaxRank ? view->rank : kMaxRank;
+        text.append(" strides ").append(to_string(view->strides, stored));
+    }
+    char numbers[160];
+    std::snprintf(numbers, sizeof(numbers),
+                  "; %lld bytes moved, %lld tasks, up to %d threads, workspace %llu bytes",
+                  static_cast<long long>(plan.moved), static_cast<long long>(plan.tasks),
+                  threads_for(plan.moved), static_cast<unsigned long long>(plan.workspace_size));
+    log_line(text.append(numbers).c_str());
+}
+
+}  // namespace ascend_grad

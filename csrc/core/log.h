@@ -1,0 +1,18 @@
+// ASCEND_GRAD_LOG=debug: what is done, on standard error.
+#pragma once
+
+#include "core/operator.h"
+
+namespace ascend_grad {
+
+bool log_is_debug();
+void log_line(const char* text);
+
+struct PlanSummary {
+    uint64_t workspace_size;  // bytes
+    int64_t moved;            // bytes of tensors
+    int64_t tasks;            // that threads share
+};
+void log_plan(const OperatorInfo& info, const Arguments& args, const PlanSummary& plan);
+
+}  // namespace ascend_grad
