@@ -1,0 +1,122 @@
+#include "capi/context.h"
+
+namespace ascend_grad::capi {
+namespace {
+
+struct DefaultContext {
+    std::mutex* const mutex = make_fork_safe_mutex();
+    int users = 0;
+    aclrtContext handle = nullptr;
+};
+
+DefaultContext& default_context() {
+    static auto* const instance = new DefaultContext;
+    return *instance;
+}
+
+thread_local aclrtContext g_current = nullptr;
+
+}  // namespace
+
+Context::Context(bool is_default)
+    : is_default(is_default), stream_handle_(streams().insert(stream)) {}
+
+Context::~Context() {
+    streams().remove(stream_handle_);
+}
+
+HandleTable<Context>& contexts() {
+    static auto* const instance = new HandleTable<Context>(HandleKind::kContext);
+    return *instance;
+}
+
+Initialisation& initialisation() {
+    static Initialisation instance;
+    return instance;
+}
+
+aclError require_initialised(const char* function) {
+    if (initialisation().acl) return ACL_SUCCESS;
+    return fail(ACL_ERROR_UNINITIALIZE, function, "", "aclInit must be called first");
+}
+
+void retain_default_context() {
+    DefaultContext& state = default_context();
+    const auto join = [&state](aclrtContext made) {
+        const std::lock_guard<std::mutex> lock(*state.mutex);
+        if (state.handle == nullptr) state.handle = made;
+        if (state.handle != nullptr) ++state.users;
+        return state.handle;
+    };
+    if (join(nullptr) != nullptr) return;
+    const aclrtContext made = contexts().insert(std::make_shared<Context>(true));
+    if (join(made) != made) contexts().remove(made);
+}
+
+void release_default_context(bool drop_work) {
+    DefaultContext& state = default_context();
+    aclrtContext handle;
+    {
+        const std::lock_guard<std::mutex> lock(*state.mutex);
+        if (state.users == 0 || --state.users > 0) return;
+        handle = state.handle;
+        state.handle = nullptr;
+    }
+    if (const std::shared_ptr<Context> context = contexts().remove(handle))
+        context->stream->close(drop_work);
+}
+
+void set_current_context(aclrtContext handle) {
+    g_current = handle;
+}
+
+aclrtContext current_context_handle() {
+    if (g_current != nullptr && contexts().find(g_current) != nullptr) return g_current;
+    const std::lock_guard<std::mutex> lock(*default_context().mutex);
+    return default_context().handle;
+}
+
+aclError current_context(const char* function, std::shared_ptr<Context>& context) {
+    ACL_TRY(require_initialised(function));
+    context = contexts().find(current_context_handle());
+    if (context != nullptr) return ACL_SUCCESS;
+    return fail(ACL_ERROR_RT_CONTEXT_NULL, function, "",
+                "this thread has no context: aclrtSetDevice or aclrtSetCurrentContext must be "
+                "called first");
+}
+
+aclError find_stream(const char* function, const char* parameter, aclrtStream handle,
+                     std::shared_ptr<Stream>& stream) {
+    if (handle == nullptr) {
+        std::shared_ptr<Context> context;
+        ACL_TRY(current_context(function, context));
+        stream = context->stream;
+        return ACL_SUCCESS;
+    }
+    ACL_TRY(require_initialised(function));
+    stream = streams().find(handle);
+    if (stream != nullptr) return ACL_SUCCESS;
+    return fail(ACL_ERROR_RT_INVALID_HANDLE, function, parameter,
+                "must be a stream or null, got " + streams().describe(handle));
+}
+
+aclError find_event(const char* function, const char* parameter, aclrtEvent handle,
+                    std::shared_ptr<Event>& event) {
+    ACL_TRY(require_initialised(function));
+    if (handle == nullptr) return fail_null(function, parameter);
+    event = events().find(handle);
+    if (event != nullptr) return ACL_SUCCESS;
+    return fail(ACL_ERROR_RT_INVALID_HANDLE, function, parameter,
+                "must be an event, got " + events().describe(handle));
+}
+
+aclError make_deadline(const char* function, int32_t timeout, Deadline& deadline) {
+    if (timeout < -1) {
+        return fail(ACL_ERROR_INVALID_PARAM, function, "timeout",
+                    "must be milliseconds or -1 for no limit, got " + std::to_string(timeout));
+    }
+    if (timeout >= 0) deadline = Clock::now() + std::chrono::milliseconds(timeout);
+    return ACL_SUCCESS;
+}
+
+}  // namespace ascend_grad::capi

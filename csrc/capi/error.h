@@ -1,0 +1,48 @@
+// How calls fail: a code for the caller, and its reason for aclGetRecentErrMsg.
+#pragma once
+
+#include <exception>
+#include <new>
+#include <string>
+
+#include "acl/acl_base.h"
+#include "core/status.h"
+
+namespace ascend_grad::capi {
+
+// Each keeps the message for this thread and returns the code. `text`: the rule, what was given,
+// what is allowed.
+int report(const Status& status);
+aclError fail(aclError code, const char* function, const char* parameter, const std::string& text);
+int report_exception(int code, const char* function, const char* what) noexcept;
+// A required pointer that is null: ACL_ERROR_INVALID_PARAM.
+aclError fail_null(const char* function, const char* parameter);
+
+// The calling thread's last message; null when it had none.
+const char* recent_message();
+
+// What is returned where memory runs out or the library itself fails.
+struct Codes {
+    int out_of_memory;
+    int internal;
+};
+inline constexpr Codes kAclCodes{ACL_ERROR_BAD_ALLOC, ACL_ERROR_INTERNAL_ERROR};
+inline constexpr Codes kAclnnCodes{static_cast<int>(StatusCode::kInner),
+                                   static_cast<int>(StatusCode::kInner)};
+
+// Runs body(function), which returns a code, for a function of the C interface: no exception leaves
+// it.
+template <class Body>
+int guarded(const char* function, const Codes& codes, const Body& body) noexcept {
+    try {
+        return body(function);
+    } catch (const std::bad_alloc&) {
+        return report_exception(codes.out_of_memory, function, "out of memory");
+    } catch (const std::exception& error) {
+        return report_exception(codes.internal, function, error.what());
+    } catch (...) {
+        return report_exception(codes.internal, function, "unknown failure");
+    }
+}
+
+}  // namespace ascend_grad::capi

@@ -1,0 +1,177 @@
+#include "capi/executor.h"
+
+#include "capi/context.h"
+#include "core/check.h"
+
+namespace ascend_grad::capi {
+namespace {
+
+// Kernels want a workspace that begins at a cache line; callers may have cut theirs from a larger
+// block.
+constexpr uint64_t kWorkspaceAlignment = 64;
+
+void* align(void* pointer) {
+    const auto address = reinterpret_cast<uintptr_t>(pointer);
+    return reinterpret_cast<void*>((address + kWorkspaceAlignment - 1) / kWorkspaceAlignment *
+                                   kWorkspaceAlignment);
+}
+
+uint64_t bytes_left(const BlockHold& block, const void* pointer) {
+    if (block == nullptr) return UINT64_MAX;
+    return block->size - static_cast<size_t>(static_cast<const char*>(pointer) - block->address);
+}
+
+}  // namespace
+
+HandleTable<Call>& executors() {
+    static auto* const instance = new HandleTable<Call>(HandleKind::kExecutor);
+    return *instance;
+}
+
+void Call::set(int index, const aclTensor* handle) {
+    if (handle == nullptr || !status_.ok()) return;
+    std::shared_ptr<const Tensor> tensor;
+    status_ = find_object(tensors(), info_.name.c, info_.tensors[index].name.c, handle, tensor);
+    if (!status_.ok()) return;
+    placements_[index].handle = handle;
+    views_[index] = make_view(*tensor, placements_[index]);
+    args_.tensors[index] = &views_[index];
+}
+
+void Call::set(const char* parameter, const aclIntArray* handle, const IntArray*& array) {
+    if (handle == nullptr || !status_.ok()) return;
+    std::shared_ptr<const IntList> list;
+    status_ = find_object(int_arrays(), info_.name.c, parameter, handle, list);
+    if (!status_.ok()) return;
+    array = &list->array;
+    arrays_.push_back(std::move(list));
+}
+
+Status Call::prepare() {
+    if (!status_.ok()) return std::move(status_);
+    BlockHold holds[kMaxTensors];
+    locate(holds);
+    is_planned_ = true;
+    return plan();
+}
+
+uint64_t Call::workspace_size() const {
+    return executor_.workspace_size == 0 ? 0 : executor_.workspace_size + kWorkspaceAlignment - 1;
+}
+
+bool Call::locate(BlockHold* holds) {
+    bool changed = false;
+    for (int i = 0; i < info_.tensor_count; ++i) {
+        if (args_.tensors[i] == nullptr || info_.tensors[i].role == Role::kDescription) continue;
+        TensorView& view = views_[i];
+        Placement& place = placements_[i];
+        // A tensor that still lives may have been given another address.
+        if (const std::shared_ptr<const Tensor> tensor = tensors().find(place.handle)) {
+            if (tensor->address != place.base) place.was_allocated = false;
+            place.base = tensor->address;
+        }
+        holds[i] = find_block(place.base);
+        const auto address = reinterpret_cast<uintptr_t>(place.base);
+        ViewDefect defect = view.defect;
+        void* data = nullptr;
+        if (defect == ViewDefect::kNone || defect == ViewDefect::kLeavesAllocation) {
+            const auto span = static_cast<size_t>(place.span);
+            const bool left =
+                holds[i] != nullptr ? !holds[i]->holds(place.base, span) : place.was_allocated;
+            defect = left ? ViewDefect::kLeavesAllocation : ViewDefect::kNone;
+            if (address > INTPTR_MAX || span > INTPTR_MAX - address) defect = ViewDefect::kOverflow;
+            if (address != 0)
+                data = reinterpret_cast<void*>(address + static_cast<uintptr_t>(place.offset));
+        }
+        place.was_allocated = place.was_allocated || holds[i] != nullptr;
+        changed = changed || view.data != data || view.defect != defect;
+        view.data = data;
+        view.defect = defect;
+    }
+    return changed;
+}
+
+int Call::run(void* workspace, uint64_t workspace_size, aclrtStream stream) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    std::shared_ptr<Stream> queue;
+    RunTask task{};
+    if (locate(task.memory)) is_planned_ = false;
+    if (!is_planned_) {
+        const Status status = plan();
+        if (!status.ok()) return report(status);
+        is_planned_ = true;
+    }
+    BlockHold& block = task.memory[kMaxTensors];
+    block = find_block(workspace);
+    const Checker check(info_, args_);
+    const Status status = check.ready_to_run(
+        {workspace, workspace_size, bytes_left(block, workspace), this->workspace_size()});
+    if (!status.ok()) return report(status);
+    if (find_stream(info_.name.c, "stream", stream, queue) != ACL_SUCCESS)
+        return ACLNN_ERR_RUNTIME_ERROR;
+    task.executor = executor_;
+    task.workspace = executor_.workspace_size == 0 ? nullptr : align(workspace);
+    queue->push(std::move(task));
+    return ACLNN_SUCCESS;
+}
+
+Status Call::set_address(const char* function, int index, const aclTensor* handle, void* address) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const Placement& place = placements_[index];
+    if (place.handle == nullptr || place.handle != handle) {
+        const char* name = info_.tensors[index].name.c;
+        return {StatusCode::kParamInvalid, function, "tensor",
+                std::string("must be what ") + info_.name.c + " was given as " + name +
+                    (place.handle == nullptr ? ", which was null or not looked at"
+                                             : ", got another tensor")};
+    }
+    for (Placement& other : placements_) {
+        if (other.handle != handle) continue;
+        other.base = static_cast<char*>(address);
+        other.was_allocated = false;
+    }
+    // The tensor itself follows, where it still lives.
+    if (const std::shared_ptr<const Tensor> tensor = tensors().find(handle)) {
+        capi::set_address(handle, *tensor, address);
+    }
+    return {};
+}
+
+Status check_results(const OperatorInfo& info, const uint64_t* workspace_size,
+                     aclOpExecutor* const* executor) {
+    const char* name = info.name.c;
+    if (workspace_size == nullptr)
+        return null_argument(StatusCode::kParamNullptr, name, "workspaceSize");
+    if (executor == nullptr) return null_argument(StatusCode::kParamNullptr, name, "executor");
+    if (initialisation().acl || initialisation().aclnn) return {};
+    return {StatusCode::kRuntimeError, name, "", "aclInit or aclnnInit must be called first"};
+}
+
+Status finish_phase_one(const std::shared_ptr<Call>& call, uint64_t* workspace_size,
+                        aclOpExecutor** executor) {
+    ASCEND_GRAD_TRY(call->prepare());
+    *workspace_size = call->workspace_size();
+    *executor = static_cast<aclOpExecutor*>(executors().insert(call));
+    return {};
+}
+
+aclnnStatus run(const OperatorInfo& info, void* workspace, uint64_t workspace_size,
+                aclOpExecutor* executor, aclrtStream stream) {
+    return guarded(info.name.c, kAclnnCodes, [&](const char* function) -> int {
+        std::shared_ptr<Call> call;
+        const Status status = find_object(executors(), function, "executor", executor, call);
+        if (!status.ok()) return report(status);
+        if (&call->info() != &info) {
+            return report(
+                {StatusCode::kParamInvalid, function, "executor",
+                 std::string("must be one of this operator, got one of ") + call->info().name.c});
+        }
+        if (!call->is_repeatable && executors().remove(executor) == nullptr) {
+            return report(unknown_handle(StatusCode::kParamNullptr, function, "executor",
+                                         executors().describe(executor)));
+        }
+        return call->run(workspace, workspace_size, stream);
+    });
+}
+
+}  // namespace ascend_grad::capi

@@ -1,0 +1,56 @@
+#include "capi/fork_safety.h"
+
+#include <pthread.h>
+
+#include <vector>
+
+namespace ascend_grad::capi {
+namespace {
+
+struct Registered {
+    std::mutex mutex;
+    std::vector<std::mutex*> mutexes;
+    std::vector<void (*)()> functions;
+};
+
+Registered& registered();
+
+void unlock_all() {
+    for (std::mutex* mutex : registered().mutexes) mutex->unlock();
+    registered().mutex.unlock();
+}
+
+void before_fork() {
+    registered().mutex.lock();
+    for (std::mutex* mutex : registered().mutexes) mutex->lock();
+}
+
+void in_child() {
+    for (void (*function)() : registered().functions) function();
+    unlock_all();
+}
+
+Registered& registered() {
+    // Never destroyed: other threads may still call in while the process ends.
+    static Registered* const instance = [] {
+        pthread_atfork(before_fork, unlock_all, in_child);
+        return new Registered;
+    }();
+    return *instance;
+}
+
+}  // namespace
+
+std::mutex* make_fork_safe_mutex() {
+    auto* mutex = new std::mutex;
+    const std::lock_guard<std::mutex> lock(registered().mutex);
+    registered().mutexes.push_back(mutex);
+    return mutex;
+}
+
+void on_fork_in_child(void (*function)()) {
+    const std::lock_guard<std::mutex> lock(registered().mutex);
+    registered().functions.push_back(function);
+}
+
+}  // namespace ascend_grad::capi

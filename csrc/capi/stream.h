@@ -1,0 +1,65 @@
+// Streams: queues of tasks, each with a thread that runs them in order.
+#pragma once
+
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include "capi/task.h"
+
+namespace ascend_grad::capi {
+
+using Deadline = std::optional<Clock::time_point>;
+
+class Stream {
+  public:
+    Stream();
+    ~Stream();  // as close(false)
+
+    // Waits while kCapacity tasks are unfinished. Does nothing once the stream is closed.
+    void push(Task&& task);
+    void record(const std::shared_ptr<Event>& event);
+    void wait_for(const std::shared_ptr<Event>& event);
+
+    // Waits until all that was queued before is done; false when the deadline came first.
+    bool synchronize(const Deadline& deadline);
+    bool is_idle() const;
+    // Ends the thread: after all tasks that were queued, or (drop) after the one that is running.
+    void close(bool drop);
+
+    static constexpr uint64_t kCapacity = 1024;
+
+  private:
+    // Memory for a task, untouched until one is queued.
+    struct Slot {
+        alignas(Task) unsigned char bytes[sizeof(Task)];
+    };
+    Task& task(uint64_t number) {
+        return *reinterpret_cast<Task*>(slots_[number % kCapacity].bytes);
+    }
+    void push(Task&& task, std::unique_lock<std::mutex>& lock);
+    void start();
+    void work();
+    void run(Task& task, std::unique_lock<std::mutex>& lock);
+    void restart_in_child();
+    static std::vector<Stream*>& instances();
+
+    // All below is guarded by queue_mutex(). Tasks are numbered; those in [done_, queued_) are in
+    // the queue.
+    std::unique_ptr<Slot[]> slots_;
+    uint64_t queued_ = 0;
+    uint64_t done_ = 0;
+    bool closing_ = false;
+    bool dropping_ = false;
+    Event* awaited_ = nullptr;  // by the running task
+    std::condition_variable work_arrived_;
+    std::condition_variable work_done_;
+    std::thread thread_;
+};
+
+HandleTable<Stream>& streams();
+
+// Waits for all streams that have a handle; false when the deadline came first.
+bool synchronize_all(const Deadline& deadline);
+
+}  // namespace ascend_grad::capi

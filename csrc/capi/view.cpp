@@ -1,0 +1,77 @@
+#include "capi/view.h"
+
+#include <algorithm>
+
+namespace ascend_grad::capi {
+namespace {
+
+bool any_negative(const std::vector<int64_t>& values) {
+    return std::any_of(values.begin(), values.end(), [](int64_t value) { return value < 0; });
+}
+
+// False when the product of the extents, none negative, does not fit.
+bool count_elements(const std::vector<int64_t>& extents, int64_t& count) {
+    count = 1;
+    if (std::find(extents.begin(), extents.end(), 0) != extents.end()) {
+        count = 0;
+        return true;
+    }
+    for (const int64_t extent : extents) {
+        if (__builtin_mul_overflow(count, extent, &count)) return false;
+    }
+    return true;
+}
+
+// In elements, from the storage's begin to past the last one; false when it does not fit.
+bool reach_of(const Tensor& tensor, int64_t& reach) {
+    reach = 1;
+    if (__builtin_add_overflow(reach, tensor.offset, &reach)) return false;
+    for (size_t i = 0; i < tensor.shape.size(); ++i) {
+        int64_t steps;
+        if (__builtin_mul_overflow(tensor.shape[i] - 1, tensor.strides[i], &steps)) return false;
+        if (__builtin_add_overflow(reach, steps, &reach)) return false;
+    }
+    return true;
+}
+
+ViewDefect place(const Tensor& tensor, TensorView& view, Placement& placement) {
+    const auto size = static_cast<int64_t>(data_type_size(tensor.dtype));
+    for (int i = 0; i < std::min(view.rank, kMaxRank); ++i) {
+        const auto axis = static_cast<size_t>(i);
+        view.shape[i] = tensor.shape[axis];
+        if (__builtin_mul_overflow(tensor.strides[axis], size, &view.strides[i])) {
+            view.strides[i] = tensor.strides[axis] < 0 ? INT64_MIN : INT64_MAX;
+        }
+    }
+    view.numel = -1;
+    if (any_negative(tensor.shape)) return ViewDefect::kNegativeExtent;
+    view.numel = INT64_MAX;
+    if (!count_elements(tensor.shape, view.numel)) return ViewDefect::kOverflow;
+    if (any_negative(tensor.strides)) return ViewDefect::kNegativeStride;
+    if (tensor.offset < 0) return ViewDefect::kNegativeOffset;
+    int64_t stored = 0;
+    if (!any_negative(tensor.storage_shape) && !count_elements(tensor.storage_shape, stored)) {
+        return ViewDefect::kOverflow;
+    }
+    int64_t reach = 0;
+    if (!view.is_empty() && !reach_of(tensor, reach)) return ViewDefect::kOverflow;
+    if (__builtin_mul_overflow(reach, size, &placement.span) ||
+        __builtin_mul_overflow(tensor.offset, size, &placement.offset)) {
+        return ViewDefect::kOverflow;
+    }
+    return reach > stored ? ViewDefect::kLeavesStorage : ViewDefect::kNone;
+}
+
+}  // namespace
+
+TensorView make_view(const Tensor& tensor, Placement& placement) {
+    TensorView view;
+    view.dtype = tensor.dtype;
+    view.format = tensor.format;
+    view.rank = static_cast<int32_t>(tensor.shape.size());
+    placement.base = tensor.address;
+    view.defect = place(tensor, view, placement);
+    return view;
+}
+
+}  // namespace ascend_grad::capi
