@@ -61,6 +61,15 @@ Core::Core(Launch& l, uint32_t b)
     pools[0].bytes = soc.ub_bytes;
 }
 
+void Core::release() {
+    ub = std::vector<uint8_t>();
+    ub_history.clear();
+    buffers = std::vector<UbBuffer>();
+    queues = std::vector<Queue>();
+    flags.clear();
+    site_cache_.clear();
+}
+
 bool Core::before(const Access& earlier, bool earlier_writes, const Access& now,
                   bool now_writes) const {
     if (earlier.atomic && now.atomic && earlier_writes && now_writes) return true;
@@ -123,7 +132,7 @@ Report Core::make(const char* rule, const Instr& instr, const std::string& messa
     return r;
 }
 
-void Core::report(Report r, const Instr*) {
+void Core::report(Report r) {
     const bool fatal = r.severity == Severity::error && !launch.options.collect;
     launch.add_report(std::move(r));
     if (!fatal) return;
@@ -297,6 +306,35 @@ std::shared_ptr<GmBuffer> Core::gm_range(const Instr& instr, const GmTensor& t, 
     return nullptr;
 }
 
+// Neighbouring bytes in the same block (the same cache line for scalar stores) that another core
+// wrote: products without byte-exact copies and the scalar cache write the whole of it.
+void Core::check_shared_block(const Instr& instr, GmBuffer& buffer, uint64_t begin, uint64_t end) {
+    const uint64_t unit = instr.pipe == kS ? 64 : 32;
+    const uint64_t first = begin / unit * unit;
+    const uint64_t last = std::min((end + unit - 1) / unit * unit, buffer.bytes);
+    for (uint64_t byte = first; byte < last; byte = byte + 1 == begin ? end : byte + 1) {
+        if (byte >= begin && byte < end) continue;
+        const Access other = buffer.history->last_write(byte);
+        if (other.clock == 0 || other.block() == block || other.atomic) continue;
+        if (instr.pipe == kS && other.pipe() != kS) continue;
+        if (before(other, true, stamp(instr), true)) continue;
+        const bool is_rule = instr.pipe == kS || !soc.exact_gm_copy;
+        if (!is_rule && !launch.options.notes) return;
+        Report r =
+            make("gm-block-shared", instr,
+                 "writes into the same " + std::to_string(unit) + " bytes of GM as core " +
+                     std::to_string(other.block()) + ", with no synchronisation between them");
+        r.severity = is_rule ? Severity::error : Severity::note;
+        r.tensor = buffer.describe();
+        r.begin = begin;
+        r.end = end;
+        r.index = static_cast<int64_t>(byte);
+        r.other = site_text(other);
+        if (is_rule) return report(std::move(r));
+        return launch.add_report(std::move(r));
+    }
+}
+
 // The caller holds the lock of the page that [begin, end) lies in.
 void Core::access_gm(const Instr& instr, GmBuffer& buffer, uint64_t begin, uint64_t end,
                      bool writes, bool cached) {
@@ -312,6 +350,7 @@ void Core::access_gm(const Instr& instr, GmBuffer& buffer, uint64_t begin, uint6
              "floating-point atomics of several cores on one address: the sum depends on their "
              "order");
     if (!c.found) {
+        if (writes && !instr.atomic) check_shared_block(instr, buffer, begin, end);
         const Access w = writes ? Access() : buffer.history->last_write(begin);
         if (w.cached && w.clock != 0 && (w.block() != block || instr.pipe != kS)) {
             Report r = make("gm-cache", instr,

@@ -115,7 +115,7 @@ class Core final : public Order {
     Access stamp(const Instr& instr) const;
 
     // Reports; may throw StopKernel.
-    void report(Report report, const Instr* instr = nullptr);
+    void report(Report report);
     Report make(const char* rule, const Instr& instr, const std::string& message) const;
     void note(const char* rule, const Instr& instr, const std::string& message);
 
@@ -136,6 +136,7 @@ class Core final : public Order {
                                        uint64_t bytes);
     void access_gm(const Instr& instr, GmBuffer& buffer, uint64_t begin, uint64_t end, bool writes,
                    bool cached = false);
+    void check_shared_block(const Instr& instr, GmBuffer& buffer, uint64_t begin, uint64_t end);
     void flush_atomics(const GmBuffer* only = nullptr);
 
     // Time and counts.
@@ -195,6 +196,7 @@ class Core final : public Order {
     const char* waiting_in = nullptr;                 // for deadlock reports
     Loc waiting_loc;
     bool finished = false;
+    void release();  // the memory that only a running kernel needs
 
   private:
     uint32_t intern(const char* name, Loc loc);

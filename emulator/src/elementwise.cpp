@@ -22,8 +22,8 @@ bool chains(Op op, DType dtype) {
     return operation && (dtype == DType::f16 || dtype == DType::i32 || dtype == DType::f32);
 }
 
-void execute(Core& core, const Instr&, const rt::VectorCall& call, const Walk& walk,
-             LaneFunction function, const Layout& dst, const Layout& s0, const Layout& s1) {
+void execute(Core& core, const rt::VectorCall& call, const Walk& walk, LaneFunction function,
+             const Layout& dst, const Layout& s0, const Layout& s1) {
     alignas(64) uint8_t out[1024], in0[1024], in1[1024];
     LaneArgs args{out,
                   call.sources > 0 ? in0 : nullptr,
@@ -106,8 +106,7 @@ void elementwise(const VectorCall& call, Loc loc) {
         all &= use_operand(core, instr, call.dst.tensor, "dst", dst_ranges, false);
     use_operand(core, instr, call.dst.tensor, "dst", dst_ranges, true);
 
-    if (!execute_flat(core, call, walk, function))
-        execute(core, instr, call, walk, function, dst, s0, s1);
+    if (!execute_flat(core, call, walk, function)) execute(core, call, walk, function, dst, s0, s1);
 
     if (all || !core.launch.options.check_memory) {
         for (const Range& r : dst_ranges) core.ub_init.set(r.begin, r.end, true);

@@ -182,7 +182,7 @@ void Launch::run_block(uint32_t index, const std::function<void()>& body) {
     t_core = nullptr;
     std::lock_guard<std::mutex> guard(mutex);
     core.finished = true;
-    core.ub = {};
+    core.release();
     ++finished_cores;
     state_changed();
 }

@@ -1,0 +1,11 @@
+// int32 has equality only.
+#include "broken/broken.h"
+
+BROKEN_KERNEL(1) {
+    TPipe pipe;
+    TBuf<TPosition::VECCALC> a, b;
+    pipe.InitBuffer(a, 256);
+    pipe.InitBuffer(b, 256);
+    Duplicate(a.Get<int32_t>(), 1, 64);
+    Compare(b.Get<uint8_t>(), a.Get<int32_t>(), a.Get<int32_t>(), CMPMODE::LT, 64);  // expect: unsupported
+}

@@ -1,0 +1,6 @@
+// An assertion of the kernel itself.
+#include "broken/broken.h"
+
+BROKEN_KERNEL(1) {
+    ASCENDC_ASSERT(GetBlockNum() == 2, {});  // expect: assert
+}

@@ -1,0 +1,6 @@
+// The kernel gives up.
+#include "broken/broken.h"
+
+BROKEN_KERNEL(1) {
+    if (GetBlockNum() != 2) Trap();  // expect: trap
+}
