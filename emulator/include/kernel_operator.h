@@ -1,6 +1,7 @@
 // The AscendC API for any CPU. Kernels include this header, under the name CANN gives it.
 #pragma once
 
+#include <cmath>
 #include <cstring>
 #include <type_traits>
 

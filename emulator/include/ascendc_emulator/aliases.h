@@ -16,6 +16,10 @@ inline void DisableDmaAtomic(rt::Loc loc = rt::Loc::here()) {
 inline int64_t GetTaskRatio() {
     return GetTaskRation();
 }
+template <typename T>
+void InitGlobalMemory(GlobalTensor<T>& dst, uint64_t size, T value, rt::Loc loc = rt::Loc::here()) {
+    InitOutput(dst, static_cast<uint32_t>(size), value, loc);
+}
 constexpr uint32_t GetUBSizeInBytes() {
     return TOTAL_UB_SIZE;
 }

@@ -22,6 +22,21 @@ void PipeBarrier(rt::Loc loc = rt::Loc::here()) {
     static_assert(pipe != PIPE_S, "AscendC::PipeBarrier<PIPE_S> is illegal: it hangs the core");
     rt::pipe_barrier(pipe, loc);
 }
+constexpr HardEvent event_between(pipe_t src, pipe_t dst) {
+    if (src == PIPE_MTE2 && dst == PIPE_V) return HardEvent::MTE2_V;
+    if (src == PIPE_V && dst == PIPE_MTE2) return HardEvent::V_MTE2;
+    if (src == PIPE_MTE3 && dst == PIPE_V) return HardEvent::MTE3_V;
+    if (src == PIPE_V && dst == PIPE_MTE3) return HardEvent::V_MTE3;
+    if (src == PIPE_MTE3 && dst == PIPE_MTE2) return HardEvent::MTE3_MTE2;
+    if (src == PIPE_MTE2 && dst == PIPE_MTE3) return HardEvent::MTE2_MTE3;
+    if (src == PIPE_S && dst == PIPE_V) return HardEvent::S_V;
+    if (src == PIPE_V && dst == PIPE_S) return HardEvent::V_S;
+    if (src == PIPE_S && dst == PIPE_MTE2) return HardEvent::S_MTE2;
+    if (src == PIPE_MTE2 && dst == PIPE_S) return HardEvent::MTE2_S;
+    if (src == PIPE_S && dst == PIPE_MTE3) return HardEvent::S_MTE3;
+    if (src == PIPE_MTE3 && dst == PIPE_S) return HardEvent::MTE3_S;
+    return HardEvent::MAX;
+}
 template <pipe_t src, pipe_t dst>
 class TQueSync {
   public:
@@ -29,21 +44,7 @@ class TQueSync {
     void WaitFlag(TEventID id, rt::Loc loc = rt::Loc::here()) { rt::wait_flag(event(), id, loc); }
 
   private:
-    static constexpr HardEvent event() {
-        if (src == PIPE_MTE2 && dst == PIPE_V) return HardEvent::MTE2_V;
-        if (src == PIPE_V && dst == PIPE_MTE2) return HardEvent::V_MTE2;
-        if (src == PIPE_MTE3 && dst == PIPE_V) return HardEvent::MTE3_V;
-        if (src == PIPE_V && dst == PIPE_MTE3) return HardEvent::V_MTE3;
-        if (src == PIPE_MTE3 && dst == PIPE_MTE2) return HardEvent::MTE3_MTE2;
-        if (src == PIPE_MTE2 && dst == PIPE_MTE3) return HardEvent::MTE2_MTE3;
-        if (src == PIPE_S && dst == PIPE_V) return HardEvent::S_V;
-        if (src == PIPE_V && dst == PIPE_S) return HardEvent::V_S;
-        if (src == PIPE_S && dst == PIPE_MTE2) return HardEvent::S_MTE2;
-        if (src == PIPE_MTE2 && dst == PIPE_S) return HardEvent::MTE2_S;
-        if (src == PIPE_S && dst == PIPE_MTE3) return HardEvent::S_MTE3;
-        if (src == PIPE_MTE3 && dst == PIPE_S) return HardEvent::MTE3_S;
-        return HardEvent::MAX;
-    }
+    static constexpr HardEvent event() { return event_between(src, dst); }
 };
 #if __CCE_AICORE__ >= 220
 template <MemDsbT kind>
@@ -98,6 +99,7 @@ inline int64_t GetSystemCycle() {
 inline GM_ADDR GetUserWorkspace(GM_ADDR workspace) {
     return workspace;
 }
+inline void SetSysWorkspace(GM_ADDR) {}
 inline void GetArchVersion(uint32_t& version) {
     version = __CCE_AICORE__;
 }
@@ -191,4 +193,18 @@ int64_t ScalarGetSFFValue(uint64_t v) {
 
 inline uint8_t* GetSysWorkSpacePtr() {
     return ascendc_emulator::rt::system_workspace();
+}
+
+// The intrinsics below the API that kernels call directly now and then.
+inline void pipe_barrier(pipe_t pipe,
+                         ascendc_emulator::rt::Loc loc = ascendc_emulator::rt::Loc::here()) {
+    ascendc_emulator::rt::pipe_barrier(pipe, loc);
+}
+inline void set_flag(pipe_t src, pipe_t dst, event_t id,
+                     ascendc_emulator::rt::Loc loc = ascendc_emulator::rt::Loc::here()) {
+    ascendc_emulator::rt::set_flag(AscendC::event_between(src, dst), id, loc);
+}
+inline void wait_flag(pipe_t src, pipe_t dst, event_t id,
+                      ascendc_emulator::rt::Loc loc = ascendc_emulator::rt::Loc::here()) {
+    ascendc_emulator::rt::wait_flag(AscendC::event_between(src, dst), id, loc);
 }

@@ -7,22 +7,44 @@
 #include <cstring>
 #include <type_traits>
 
+// Conversions of constants happen at compile time where the compiler can.
+#if defined(__has_builtin)
+#if __has_builtin(__builtin_bit_cast)
+#define ASCENDC_EMULATOR_BIT_CAST 1
+#endif
+#endif
+#ifdef ASCENDC_EMULATOR_BIT_CAST
+#define ASCENDC_EMULATOR_CONSTEXPR constexpr
+#define ASCENDC_EMULATOR_MEMBER constexpr
+#else
+#define ASCENDC_EMULATOR_CONSTEXPR inline
+#define ASCENDC_EMULATOR_MEMBER
+#endif
+
 namespace ascendc_emulator {
 
-inline uint32_t float_bits(float value) {
+ASCENDC_EMULATOR_CONSTEXPR uint32_t float_bits(float value) {
+#ifdef ASCENDC_EMULATOR_BIT_CAST
+    return __builtin_bit_cast(uint32_t, value);
+#else
     uint32_t bits;
     std::memcpy(&bits, &value, sizeof bits);
     return bits;
+#endif
 }
 
-inline float float_from_bits(uint32_t bits) {
+ASCENDC_EMULATOR_CONSTEXPR float float_from_bits(uint32_t bits) {
+#ifdef ASCENDC_EMULATOR_BIT_CAST
+    return __builtin_bit_cast(float, bits);
+#else
     float value;
     std::memcpy(&value, &bits, sizeof value);
     return value;
+#endif
 }
 
 // Exact. NaN payloads keep their upper bits.
-inline float half_bits_to_float(uint16_t h) {
+ASCENDC_EMULATOR_CONSTEXPR float half_bits_to_float(uint16_t h) {
     const uint32_t sign = uint32_t(h & 0x8000u) << 16;
     const uint32_t magnitude = h & 0x7fffu;
     if (magnitude >= 0x7c00u) return float_from_bits(sign | 0x7f800000u | (magnitude << 13));
@@ -31,7 +53,7 @@ inline float half_bits_to_float(uint16_t h) {
 }
 
 // Round to nearest, ties to even; overflow gives infinity.
-inline uint16_t float_to_half_bits(float value) {
+ASCENDC_EMULATOR_CONSTEXPR uint16_t float_to_half_bits(float value) {
     const uint32_t bits = float_bits(value);
     const uint16_t sign = uint16_t((bits >> 16) & 0x8000u);
     const uint32_t magnitude = bits & 0x7fffffffu;
@@ -46,12 +68,12 @@ inline uint16_t float_to_half_bits(float value) {
     return uint16_t(sign | (float_bits(aligned) - 0x3f000000u));
 }
 
-inline float bfloat16_bits_to_float(uint16_t b) {
+ASCENDC_EMULATOR_CONSTEXPR float bfloat16_bits_to_float(uint16_t b) {
     return float_from_bits(uint32_t(b) << 16);
 }
 
 // Round to nearest, ties to even.
-inline uint16_t float_to_bfloat16_bits(float value) {
+ASCENDC_EMULATOR_CONSTEXPR uint16_t float_to_bfloat16_bits(float value) {
     const uint32_t bits = float_bits(value);
     if ((bits & 0x7fffffffu) > 0x7f800000u) return uint16_t((bits >> 16) | 0x40u);
     return uint16_t((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);
@@ -64,8 +86,11 @@ struct half {
 
     half() = default;
     template <typename T, std::enable_if_t<std::is_arithmetic_v<T>, int> = 0>
-    half(T value) : bits(ascendc_emulator::float_to_half_bits(static_cast<float>(value))) {}
-    operator float() const { return ascendc_emulator::half_bits_to_float(bits); }
+    ASCENDC_EMULATOR_MEMBER half(T value)
+        : bits(ascendc_emulator::float_to_half_bits(static_cast<float>(value))) {}
+    ASCENDC_EMULATOR_MEMBER operator float() const {
+        return ascendc_emulator::half_bits_to_float(bits);
+    }
     static half from_bits(uint16_t raw) {
         half h;
         h.bits = raw;
@@ -82,9 +107,11 @@ struct bfloat16_t {
 
     bfloat16_t() = default;
     template <typename T, std::enable_if_t<std::is_arithmetic_v<T>, int> = 0>
-    bfloat16_t(T value)
+    ASCENDC_EMULATOR_MEMBER bfloat16_t(T value)
         : bits(ascendc_emulator::float_to_bfloat16_bits(static_cast<float>(value))) {}
-    operator float() const { return ascendc_emulator::bfloat16_bits_to_float(bits); }
+    ASCENDC_EMULATOR_MEMBER operator float() const {
+        return ascendc_emulator::bfloat16_bits_to_float(bits);
+    }
     static bfloat16_t from_bits(uint16_t raw) {
         bfloat16_t b;
         b.bits = raw;
@@ -93,3 +120,6 @@ struct bfloat16_t {
 };
 static_assert(sizeof(half) == 2 && std::is_trivially_copyable_v<half>);
 static_assert(sizeof(bfloat16_t) == 2 && std::is_trivially_copyable_v<bfloat16_t>);
+
+using float16_t = half;
+using float32_t = float;

@@ -41,6 +41,10 @@ class ElementReference {
     ElementReference(const Tensor& tensor, uint64_t index, rt::Loc loc)
         : tensor_(tensor), index_(index), loc_(loc) {}
     operator T() const { return tensor_.GetValue(index_, loc_); }
+    template <typename U, std::enable_if_t<!std::is_same_v<U, T>, int> = 0>
+    explicit operator U() const {
+        return static_cast<U>(T(*this));
+    }
     const ElementReference& operator=(T value) const {
         tensor_.SetValue(index_, value, loc_);
         return *this;
