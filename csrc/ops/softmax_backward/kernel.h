@@ -15,7 +15,7 @@ class SoftmaxRows {
     using Traversal = Op::Traversal;
 
   public:
-    static constexpr int kMaxColumns = 64;
+    static constexpr int kMaxColumns = 512;  // of the plan's row groups but those along rows
 
     SoftmaxRows(const Op::Plan& plan, void* const* addresses, bool streaming)
         : plan_(plan), addresses_(addresses), streaming_(streaming) {

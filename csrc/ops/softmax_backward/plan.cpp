@@ -11,9 +11,11 @@ namespace {
 
 constexpr int64_t kChunk = 1024;  // elements of a chunk, at most
 constexpr int64_t kLanes = 16;
-constexpr int64_t kMaxColumns = 64;  // rows of a group when walking across rows
+constexpr int64_t kMinColumns = 64;  // rows of a group when walking across rows
+constexpr int64_t kMaxColumns = 512;
 constexpr int64_t kTileBytes =
-    256 << 10;  // of inputs that should still be cached when the output is written
+    4 << 20;                           // of inputs that should still be cached when out is written
+constexpr int64_t kEnoughGroups = 16;  // to share among threads
 constexpr int64_t kStagedRows = 16;
 
 int64_t divide_up(int64_t a, int64_t b) {
@@ -39,12 +41,16 @@ void choose_traversal(Op::Plan& plan, const TensorView* const* tensors) {
     }
 }
 
-// Neighbouring rows that a tile spans: at least a cache line of them, more while the tile stays in
-// the cache.
+// Neighbouring rows that a tile spans: many, for long runs of memory, as long as the tile stays in
+// the cache and there is work for several threads.
 int64_t column_count(const Op::Plan& plan) {
-    const int64_t size = static_cast<int64_t>(data_type_size(plan.dtype));
+    const int64_t element_bytes = 2 * static_cast<int64_t>(data_type_size(plan.dtype));
+    const int64_t rows = plan.rows.iterations();
     int64_t columns = kMaxColumns;
-    while (columns * size > 64 && plan.length * columns * 2 * size > kTileBytes) columns /= 2;
+    while (columns > kMinColumns &&
+           (plan.length * columns * element_bytes > kTileBytes || rows / columns < kEnoughGroups)) {
+        columns /= 2;
+    }
     return columns;
 }
 
