@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "blocks.h"
 #include "dlpack.h"
 #include "errors.h"
 
@@ -261,7 +262,18 @@ void ArrayArgument::assign(py::handle object, const char* operator_name, const c
 
 void ArrayArgument::allocate() {
     const py::dtype dtype = py::reinterpret_borrow<py::dtype>(numpy_dtype(view.dtype));
-    py::array array(dtype, py::array::ShapeContainer(view.shape, view.shape + view.rank));
+    py::array::ShapeContainer shape(view.shape, view.shape + view.rank);
+    const size_t bytes = static_cast<size_t>(view.numel) * data_type_size(view.dtype);
+    if (bytes >= kSmallestBlock) {
+        if (void* block = take_block(bytes)) {
+            const py::capsule base(block, return_block);
+            py::array array(dtype, std::move(shape), py::array::StridesContainer(), block, base);
+            view.data = block;
+            owner = std::move(array);
+            return;
+        }
+    }
+    py::array array(dtype, std::move(shape));
     view.data = array.mutable_data();
     owner = std::move(array);
 }

@@ -1,0 +1,65 @@
+"""Large results come from blocks that are used again, and never from one that is still in use."""
+
+from __future__ import annotations
+
+import gc
+import threading
+
+import ascend_grad as ag
+import numpy as np
+
+SHAPE = (1024, 1024)
+
+
+def result(value: float) -> np.ndarray:
+    y = np.full(SHAPE, value, np.float32)
+    return ag.softmax_backward(np.zeros(SHAPE, np.float32), y, 1)
+
+
+def address(array: np.ndarray) -> int:
+    return array.__array_interface__["data"][0]
+
+
+def test_results_that_live_do_not_share_memory() -> None:
+    results = [result(1) for _ in range(5)]
+    assert len({address(array) for array in results}) == 5
+    views = [array[10:20, ::2] for array in results]
+    del results
+    gc.collect()
+    for index, view in enumerate(views):
+        view[...] = index
+    fresh = result(1)
+    fresh[...] = 99
+    assert all((view == index).all() for index, view in enumerate(views))
+
+
+def test_freed_memory_is_used_again() -> None:
+    seen = set()
+    for _ in range(20):
+        seen.add(address(result(1)))
+    assert len(seen) <= 2
+
+
+def test_results_are_ordinary_arrays() -> None:
+    array = result(1)
+    assert array.flags.c_contiguous and array.flags.writeable and array.flags.aligned
+    assert address(array) % 64 == 0
+
+
+def test_many_threads() -> None:
+    failures = []
+
+    def work(value: int) -> None:
+        for _ in range(20):
+            array = ag.prelu_backward(
+                np.full(SHAPE, value, np.float32), np.ones(SHAPE, np.float32), np.ones(1, np.float32)
+            ).grad_input
+            if not (array == value).all():
+                failures.append(value)
+
+    threads = [threading.Thread(target=work, args=(value,)) for value in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failures
