@@ -171,12 +171,16 @@ const Entry* find(DType dst, DType src) {
 }
 
 // Widening in place destroys sources before they are read.
-void check_widening(Core& core, const Instr& instr, const rt::VectorCall& call,
+void check_widening(Core& core, const Instr& instr, const rt::VectorCall& call, const Walk& walk,
                     const std::vector<Range>& dst, const std::vector<Range>& src) {
     if (call.dst.tensor.element_size <= call.src0.tensor.element_size) return;
     const uint64_t d0 = dst.front().begin, d1 = dst.back().end;
     const uint64_t s0 = src.front().begin, s1 = src.back().end;
     if (d1 <= s0 || s1 <= d0 || !call.counted || s1 == d1) return;
+    // The manual warns of wrong results; with one repeat nothing can be overwritten too early.
+    if (walk.repeats == 1)
+        return core.note("widening-in-place", instr,
+                         "dst and src overlap while the conversion widens");
     Report r = core.make("illegal-overlap", instr,
                          "dst and src overlap while the conversion widens: later sources are "
                          "overwritten before they are read");
@@ -230,7 +234,7 @@ void cast(const VectorCall& call, AscendC::RoundMode mode, Loc loc) {
     const auto to = ranges_of(walk, dst), from = ranges_of(walk, src);
     if (!check_operand(core, instr, dst_t, "dst", to, 32)) return;
     if (!check_operand(core, instr, src_t, "src", from, 32)) return;
-    check_widening(core, instr, call, to, from);
+    check_widening(core, instr, call, walk, to, from);
     if (!call.counted) check_overlap(core, instr, walk, dst, dst_t, src, "src", false);
     const bool all = use_operand(core, instr, src_t, "src", from, false);
     use_operand(core, instr, dst_t, "dst", to, true);

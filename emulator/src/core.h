@@ -282,6 +282,7 @@ Core& current_core(const char* api);
 Core* current_core_or_null();
 KernelMode kernel_mode();
 
+std::string at(Loc loc);  // file:line
 std::string hex(uint64_t value);
 uint32_t size_of(DType dtype);
 const char* dtype_name(DType dtype);

@@ -294,6 +294,28 @@ void propagate_init(Core& core, const Walk& walk, const Layout& dst,
     }
 }
 
+void copy_element(Core& core, uint64_t to, uint64_t from, uint32_t size) {
+    std::memmove(core.ub.data() + to, core.ub.data() + from, size);
+    core.ub_init.set(to, to + size, core.ub_init.all(from, from + size));
+}
+
+void check_disjoint(Core& core, const Instr& instr, const UbTensor& dst, const Range& to,
+                    const Range& from, const char* role) {
+    if (!core.launch.options.check_operands || to.end <= from.begin || from.end <= to.begin) return;
+    Report r = core.make("illegal-overlap", instr, std::string("dst and ") + role + " overlap");
+    r.tensor = core.describe(dst);
+    const uint32_t base = core.buffers[dst.buffer].begin;
+    r.begin = to.begin - base;
+    r.end = to.end - base;
+    core.report(std::move(r));
+}
+
+Range hull(const std::vector<Range>& ranges) {
+    Range h{~uint64_t(0), 0};
+    for (const Range& r : ranges) h = {std::min(h.begin, r.begin), std::max(h.end, r.end)};
+    return h;
+}
+
 double vector_cycles(const Core& core, double per_repeat, uint64_t repeats) {
     const CostTable& t = core.soc.cost;
     return t.vector_startup + t.cycles_per_repeat * per_repeat * static_cast<double>(repeats);

@@ -81,6 +81,13 @@ void store_lanes(Core& core, const Walk& walk, const Layout& layout, uint64_t re
 void propagate_init(Core& core, const Walk& walk, const Layout& dst,
                     const std::vector<const Layout*>& sources);
 
+// Moves one element with its record of holding data.
+void copy_element(Core& core, uint64_t to, uint64_t from, uint32_t size);
+// Reports when dst and a source share bytes.
+void check_disjoint(Core& core, const Instr& instr, const UbTensor& dst, const Range& to,
+                    const Range& from, const char* role);
+Range hull(const std::vector<Range>& ranges);
+
 // Cycles of a vector instruction of `repeats` 256-byte repeats.
 double vector_cycles(const Core& core, double per_repeat, uint64_t repeats);
 

@@ -1,7 +1,7 @@
 // Data movement between GM and UB and inside UB, atomics on the way out.
 #pragma once
 
-#include "ascendc_emulator/api_elementwise.h"
+#include "ascendc_emulator/calls.h"
 
 namespace AscendC {
 inline namespace ASCENDC_EMULATOR_ABI {

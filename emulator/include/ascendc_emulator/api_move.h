@@ -2,7 +2,7 @@
 // indices.
 #pragma once
 
-#include "ascendc_emulator/api_elementwise.h"
+#include "ascendc_emulator/calls.h"
 
 namespace AscendC {
 inline namespace ASCENDC_EMULATOR_ABI {

@@ -1,7 +1,7 @@
 // Reductions. Argument order is CANN 8.1's: BlockReduce takes repeat before mask.
 #pragma once
 
-#include "ascendc_emulator/api_elementwise.h"
+#include "ascendc_emulator/calls.h"
 
 namespace AscendC {
 inline namespace ASCENDC_EMULATOR_ABI {

@@ -3,7 +3,7 @@
 
 #include <cstdio>
 
-#include "ascendc_emulator/api_elementwise.h"
+#include "ascendc_emulator/calls.h"
 #include "ascendc_emulator/macros.h"
 
 namespace AscendC {
