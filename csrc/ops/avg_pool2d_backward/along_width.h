@@ -101,6 +101,8 @@ class PoolAlongWidth : public PoolTile<T> {
         const int64_t pitch = (groups_ + overlap_ + 3 * kLanes) / kLanes * kLanes;
         if (overlap_ > kMaxOverlap) return false;
         pitch_ = static_cast<int>(pitch);
+        used_ = static_cast<int>(groups_ + overlap_ - 1);
+        rows_at_once_ = greatest(1, Sink<T>::kReserve / columns_);
         lead_ = static_cast<int>(first_window_ - leftmost);
         first_phase_ = column_ + plan_.width.pad - lowest * plan_.width.stride;
         kept_ = 1;
@@ -146,7 +148,7 @@ class PoolAlongWidth : public PoolTile<T> {
             const float* from[pool_scratch::kRows];
             const int count = static_cast<int>(rows.last - rows.first) + 1;
             for (int k = 0; k < count; ++k) from[k] = scaled_row(plane, rows.first + k);
-            for (int j = 0; j < pitch_; j += kLanes) {
+            for (int j = 0; j < used_; j += kLanes) {
                 Lanes sum = load(from[0] + j) + load(from[1] + j);
                 for (int k = 2; k < count; ++k) sum = sum + load(from[k] + j);
                 store_raw(sums + j, sum);
@@ -180,7 +182,7 @@ class PoolAlongWidth : public PoolTile<T> {
             return;
         }
         const bool contiguous = pitch == columns_ * static_cast<int64_t>(sizeof(T));
-        const int64_t at_once = contiguous ? greatest(1, Sink<T>::kReserve / columns_) : 1;
+        const int64_t at_once = contiguous ? rows_at_once_ : 1;
         for (int64_t i = 0; i < band.rows; i += at_once) {
             const int rows = static_cast<int>(least(at_once, band.rows - i));
             sink.move_to(band.to + i * pitch);
@@ -339,8 +341,8 @@ class PoolAlongWidth : public PoolTile<T> {
     static constexpr int kMaxUnrolled = 7;  // kernels with code of their own
     static constexpr int kWindowChunk = 256;
 
-    int64_t first_window_ = 0, overlap_ = 0, first_phase_ = 0;
-    int windows_ = 0, groups_ = 0, pitch_ = 0, lead_ = 0, kept_ = 0;
+    int64_t first_window_ = 0, overlap_ = 0, first_phase_ = 0, rows_at_once_ = 1;
+    int windows_ = 0, groups_ = 0, used_ = 0, pitch_ = 0, lead_ = 0, kept_ = 0;
     bool caches_ = false;
     void (PoolAlongWidth::*writer_)(const float* own, T* out, int rows) const = nullptr;
     int64_t shift_ = 0;
