@@ -17,9 +17,6 @@
 
 namespace ascendc_emulator {
 
-// ---- Options
-// -------------------------------------------------------------------------------------
-
 struct Options {
     bool collect = false;        // go on after a report instead of stopping the launch
     bool check_memory = true;    // bounds, use after free, reading what nobody wrote
@@ -29,15 +26,14 @@ struct Options {
     bool cost = true;            // count and estimate
     bool trace = false;          // keep the timeline (memory: one record per instruction)
     uint32_t max_reports = 100;
+    // What a block is on products with split cores: one vector core, or a cube core with two.
+    KernelMode kernel_mode = KernelMode::AIV_MODE;
     std::string soc_version;  // e.g. "Ascend910B3"; empty: the largest of the family
 };
 
 // The environment variable ASCENDC_EMULATOR, a comma-separated list: collect, notes, nochecks,
 // nosync, nomemory, nooperands, nocost, cost (print the table), trace=FILE, svg=FILE, soc=NAME.
 Options options_from_environment();
-
-// ---- Reports
-// -------------------------------------------------------------------------------------
 
 enum class Severity { error, note };
 
@@ -58,9 +54,6 @@ struct Report {
 
     std::string text() const;
 };
-
-// ---- Costs
-// ---------------------------------------------------------------------------------------
 
 struct PipeCost {
     uint64_t instructions = 0;
@@ -104,9 +97,6 @@ struct Cost {
     void write_svg(std::ostream& out) const;    // timeline picture
 };
 
-// ---- Launch
-// --------------------------------------------------------------------------------------
-
 struct Result {
     std::vector<Report> reports;   // sorted by core and instruction
     uint64_t dropped_reports = 0;  // beyond Options::max_reports
@@ -129,9 +119,6 @@ Result run(int arch, const std::string& name, uint32_t block_dim, const Options&
 // Result of the latest launch made by ICPU_RUN_KF in this process.
 const Result& last_result();
 
-// ---- GM
-// ------------------------------------------------------------------------------------------
-
 // Memory with a known extent, filled with a pattern that lets the checks tell what the host wrote.
 void* GmAlloc(size_t bytes);
 void GmFree(void* pointer);
@@ -143,10 +130,9 @@ void unregister_gm(void* pointer);
 // Gives a buffer the name that reports use.
 void name_gm(const void* pointer, const std::string& name);
 
+// For ICPU_RUN_KF; MIX_MODE until set, as in CANN's CPU twin.
 void SetKernelMode(KernelMode mode);
-
-// ---- Implementation of ICPU_RUN_KF
-// -----------------------------------------------------------------
+KernelMode kernel_mode();
 
 void bind_argument_names(const std::string& names, const void* const* pointers, size_t count);
 void finish_kernel(const Options& options, Result result);
@@ -162,7 +148,8 @@ void run_kernel_and_print(int arch, const char* name, const char* argument_names
                           uint32_t block_dim, Kernel kernel, Args... args) {
     const void* pointers[] = {as_gm_pointer(args)..., nullptr};
     bind_argument_names(argument_names, pointers, sizeof...(Args));
-    const Options options = options_from_environment();
+    Options options = options_from_environment();
+    options.kernel_mode = kernel_mode();
     finish_kernel(options, run(arch, name, block_dim, options, kernel, args...));
 }
 

@@ -147,8 +147,6 @@ void Core::note(const char* rule, const Instr& instr, const std::string& message
     launch.add_report(std::move(r));
 }
 
-// ---------------------------------------------------------------------------
-
 Flag Core::make_flag(Pipe pipe, Loc loc) const {
     Flag flag;
     flag.clocks = known[pipe];

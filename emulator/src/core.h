@@ -228,6 +228,8 @@ class Launch {
               const std::function<bool()>& ready);
     void state_changed();  // after anything a waiting core may look at; `mutex` held
     void release_all_atomics();
+    // Gives a GM buffer its access history when the launch first touches it.
+    void attach(const std::shared_ptr<GmBuffer>& buffer);
 
     const SocInfo& soc;
     const std::string kernel;
@@ -264,6 +266,9 @@ class Launch {
     void report_garbage();
     Cost collect_cost() const;
 
+    const uint64_t id_;
+    std::mutex attach_mutex_;
+    std::vector<std::shared_ptr<GmBuffer>> attached_;
     std::atomic<bool> stop_{false};
     std::string deadlock_text() const;
     uint32_t waiting_ = 0, not_ready_ = 0;
@@ -280,7 +285,6 @@ class Launch {
 // The core that runs on this thread; reports and aborts when an API is called outside a launch.
 Core& current_core(const char* api);
 Core* current_core_or_null();
-KernelMode kernel_mode();
 
 std::string at(Loc loc);  // file:line
 std::string hex(uint64_t value);

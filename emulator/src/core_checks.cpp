@@ -142,7 +142,10 @@ std::shared_ptr<GmBuffer> Core::gm_range(const Instr& instr, const GmTensor& t, 
     }
     auto buffer = last_gm_;
     const bool known_buffer = buffer && address >= buffer->begin;
-    if (known_buffer && address + bytes <= buffer->begin + buffer->bytes) return buffer;
+    if (known_buffer && address + bytes <= buffer->begin + buffer->bytes) {
+        launch.attach(buffer);
+        return buffer;
+    }
     Report r = make("gm-out-of-bounds", instr, "");
     if (known_buffer) {
         r.tensor = buffer->describe();
@@ -196,7 +199,7 @@ void Core::check_shared_block(const Instr& instr, GmBuffer& buffer, uint64_t beg
 // The caller holds the lock of the page that [begin, end) lies in.
 void Core::access_gm(const Instr& instr, GmBuffer& buffer, uint64_t begin, uint64_t end,
                      bool writes, bool cached) {
-    if (!launch.options.check_sync || !buffer.history) return;
+    if (!launch.options.check_sync) return;
     Access now = stamp(instr);
     now.cached = cached;
     const Access previous = writes ? buffer.history->last_write(begin) : Access();

@@ -13,8 +13,6 @@ void Core::wait_until(Pipe pipe, double moment) {
     time[pipe] = moment;
 }
 
-// -----------------------------------------------------------------------------------------
-
 void Core::charge(const Instr& instr, double cycles, uint64_t repeats) {
     if (!launch.options.cost) return;
     PipeCost& c = cost.pipe[instr.pipe];

@@ -67,11 +67,6 @@ std::shared_ptr<GmBuffer> GmRegistry::find(const void* address) const {
     return buffer && p < buffer->begin + buffer->bytes ? buffer : nullptr;
 }
 
-std::map<uintptr_t, std::shared_ptr<GmBuffer>> GmRegistry::snapshot() const {
-    std::shared_lock<std::shared_mutex> guard(mutex_);
-    return buffers_;
-}
-
 void* GmAlloc(size_t bytes) {
     // Rounded up for the poison words; the registered extent is what was asked for. The gap keeps
     // an address just behind a buffer out of the next one.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -26,7 +27,8 @@ struct GmBuffer {
     bool poisoned = false;
     InitMap init;
     InitMap stored_garbage;              // bytes into which a kernel stored data that nobody wrote
-    std::unique_ptr<AccessMap> history;  // fresh for every launch
+    std::unique_ptr<AccessMap> history;  // fresh for every launch that touches the buffer
+    std::atomic<uint64_t> launch{0};     // which launch that was
 
     static constexpr uint32_t kPage = 4096;
     std::mutex& lock_of(uint64_t byte) { return locks_[byte / kPage % locks_.size()]; }
@@ -55,7 +57,6 @@ class GmRegistry {
     std::shared_ptr<GmBuffer> find(const void* address) const;  // buffer containing the address
     std::shared_ptr<GmBuffer> nearest(
         const void* address) const;  // ... or ending nearest before it
-    std::map<uintptr_t, std::shared_ptr<GmBuffer>> snapshot() const;
 
   private:
     mutable std::shared_mutex mutex_;

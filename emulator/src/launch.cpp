@@ -12,6 +12,7 @@ namespace {
 
 thread_local Core* t_core = nullptr;
 KernelMode g_kernel_mode = KernelMode::MIX_MODE;
+std::atomic<uint64_t> g_launches{0};
 
 }  // namespace
 
@@ -36,9 +37,9 @@ void SetKernelMode(KernelMode mode) {
 }
 
 Launch::Launch(const SocInfo& s, std::string name, uint32_t dim, const Options& o)
-    : soc(s), kernel(std::move(name)), options(o), block_dim(dim) {
+    : soc(s), kernel(std::move(name)), options(o), block_dim(dim), id_(++g_launches) {
     blocks = dim;
-    if (soc.split_cores && g_kernel_mode == KernelMode::MIX_MODE) sub_blocks = 2;
+    if (soc.split_cores && options.kernel_mode == KernelMode::MIX_MODE) sub_blocks = 2;
     blocks *= static_cast<uint32_t>(sub_blocks);
     core_limit = core_count(soc, options.soc_version);
     const double per_cycle = soc.cost.gm_total_gb_per_second * 1e3 / soc.cost.clock_mhz;
@@ -187,6 +188,15 @@ void Launch::run_block(uint32_t index, const std::function<void()>& body) {
     state_changed();
 }
 
+void Launch::attach(const std::shared_ptr<GmBuffer>& buffer) {
+    if (buffer->launch.load(std::memory_order_acquire) == id_) return;
+    std::lock_guard<std::mutex> guard(attach_mutex_);
+    if (buffer->launch.load(std::memory_order_relaxed) == id_) return;
+    buffer->prepare_for_launch();
+    attached_.push_back(buffer);
+    buffer->launch.store(id_, std::memory_order_release);
+}
+
 void Launch::release_all_atomics() {
     for (auto& core : cores)
         if (core) core->flush_atomics();
@@ -194,8 +204,7 @@ void Launch::release_all_atomics() {
 
 void Launch::report_garbage() {
     if (!options.check_memory) return;
-    for (const auto& [address, buffer] : GmRegistry::instance().snapshot()) {
-        if (!buffer->history) continue;
+    for (const auto& buffer : attached_) {
         uint64_t byte = buffer->stored_garbage.find(0, buffer->bytes, true);
         if (byte >= buffer->bytes) continue;
         const uint64_t end = buffer->stored_garbage.find(byte, buffer->bytes, false);
@@ -221,8 +230,6 @@ void Launch::report_garbage() {
 }
 
 Result Launch::run(const std::function<void()>& body) {
-    for (const auto& [address, buffer] : GmRegistry::instance().snapshot())
-        buffer->prepare_for_launch();
     const uint32_t threads =
         std::max<uint32_t>(1, std::min(blocks, std::max<uint32_t>(core_limit, 1)));
     std::vector<std::thread> workers;
@@ -244,7 +251,7 @@ Result Launch::run(const std::function<void()>& body) {
                          return std::tie(a.core, a.sequence) < std::tie(b.core, b.sequence);
                      });
     result.cost = collect_cost();
-    for (const auto& [address, buffer] : GmRegistry::instance().snapshot()) buffer->history.reset();
+    for (const auto& buffer : attached_) buffer->history.reset();
     return result;
 }
 

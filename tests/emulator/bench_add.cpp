@@ -37,7 +37,6 @@ int main(int argc, char** argv) {
     constexpr uint32_t kCount = 4u << 20;
     float *x = gm<float>(kCount, 1.0f), *y = gm<float>(kCount, 2.0f),
           *z = gm_unwritten<float>(kCount);
-    ascendc_emulator::SetKernelMode(KernelMode::AIV_MODE);
     for (int i = 0; i < (argc > 1 ? std::atoi(argv[1]) : 1); ++i) {
         const auto start = std::chrono::steady_clock::now();
         const auto result = ascendc_emulator::run(__CCE_AICORE__, "add", 48,

@@ -35,7 +35,6 @@ constexpr size_t kBytes = 65536;
 
 int main() {
     int failures = 0, count = 0;
-    ascendc_emulator::SetKernelMode(KernelMode::AIV_MODE);
     for (BrokenKernel* k = BrokenKernel::first; k != nullptr; k = k->next) {
         ++count;
         auto* x = static_cast<uint8_t*>(ascendc_emulator::GmAlloc(kBytes));

@@ -289,7 +289,6 @@ void scattering() {
 }  // namespace
 
 int main() {
-    ascendc_emulator::SetKernelMode(KernelMode::AIV_MODE);
     if (on_910b) tensor_operators();
     pools_and_binding();
     event_ids();

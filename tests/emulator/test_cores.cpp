@@ -172,17 +172,20 @@ void more_blocks_than_cores() {
 
 // In MIX mode of the split product a block has two vector cores.
 void mix_mode() {
-    ascendc_emulator::SetKernelMode(KernelMode::MIX_MODE);
+    Options options;
+    options.kernel_mode = KernelMode::MIX_MODE;
     std::vector<int> seen(8, 0);
-    const auto result = run(4, [&] {
-        CHECK(GetBlockNum() == 4);
-        seen[static_cast<size_t>(GetBlockIdx())] = 1 + static_cast<int>(GetSubBlockIdx());
-        if ASCEND_IS_AIC
-            CHECK(false);
-    });
+    const auto result = run(
+        4,
+        [&] {
+            CHECK(GetBlockNum() == 4);
+            seen[static_cast<size_t>(GetBlockIdx())] = 1 + static_cast<int>(GetSubBlockIdx());
+            if ASCEND_IS_AIC
+                CHECK(false);
+        },
+        options);
     CHECK_CLEAN(result);
     CHECK(std::accumulate(seen.begin(), seen.end(), 0) == (on_910b ? 12 : 4));
-    ascendc_emulator::SetKernelMode(KernelMode::AIV_MODE);
 }
 
 #if __CCE_AICORE__ == 220
@@ -222,7 +225,6 @@ void cross_core_flags() {
 }  // namespace
 
 int main() {
-    ascendc_emulator::SetKernelMode(KernelMode::AIV_MODE);
     if (on_910b) sum_over_cores(false);
     sum_over_cores(true);
     ordered_additions(false);

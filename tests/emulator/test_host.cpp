@@ -178,7 +178,6 @@ void old_product_tail() {
 }  // namespace
 
 int main() {
-    ascendc_emulator::SetKernelMode(KernelMode::AIV_MODE);
     registered_memory_and_costs();
     collecting();
     notes_are_off();

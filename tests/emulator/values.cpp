@@ -387,7 +387,6 @@ int main(int argc, char** argv) {
     if (argc != 2) return 2;
     values::output = std::fopen(argv[1], "wb");
     if (values::output == nullptr) return 2;
-    ascendc_emulator::SetKernelMode(KernelMode::AIV_MODE);
     std::fprintf(values::output, "soc %s\n", ASCENDC_EMULATOR_SOC_NAME);
     arithmetic<float>();
     arithmetic<half>();
