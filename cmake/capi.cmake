@@ -33,3 +33,12 @@ install(FILES cmake/ascend_gradConfig.cmake ${generated}/ascend_gradConfigVersio
   DESTINATION ${home}/lib/cmake/ascend_grad)
 install(FILES ${generated}/ascend_grad.pc DESTINATION ${home}/lib/pkgconfig)
 install(FILES cmake/set_env.sh DESTINATION ${home})
+
+if(ASCEND_GRAD_TESTS)
+  enable_testing()
+  add_subdirectory(tests/capi)
+endif()
+option(ASCEND_GRAD_FUZZ "Build the fuzz target" OFF)
+if(ASCEND_GRAD_FUZZ)
+  add_subdirectory(fuzz)
+endif()

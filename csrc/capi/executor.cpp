@@ -59,10 +59,24 @@ uint64_t Call::workspace_size() const {
     return executor_.workspace_size == 0 ? 0 : executor_.workspace_size + kWorkspaceAlignment - 1;
 }
 
+// What is wrong with a sound view at its address; takes hold of its memory.
+ViewDefect Call::defect_at_address(int index, BlockHold& hold) {
+    Placement& place = placements_[index];
+    const auto address = reinterpret_cast<uintptr_t>(place.base);
+    const auto span = static_cast<size_t>(place.span);
+    if (address > INTPTR_MAX || span > INTPTR_MAX - address) return ViewDefect::kOverflow;
+    // Memory that is never read may be anywhere.
+    if (info_.tensors[index].role == Role::kDescription) return ViewDefect::kNone;
+    hold = find_block(place.base);
+    const bool lost = hold != nullptr ? !hold->holds(place.base, span) : place.was_allocated;
+    place.was_allocated = place.was_allocated || hold != nullptr;
+    return lost ? ViewDefect::kLeavesAllocation : ViewDefect::kNone;
+}
+
 bool Call::locate(BlockHold* holds) {
     bool changed = false;
     for (int i = 0; i < info_.tensor_count; ++i) {
-        if (args_.tensors[i] == nullptr || info_.tensors[i].role == Role::kDescription) continue;
+        if (args_.tensors[i] == nullptr || !placements_[i].is_sound) continue;
         TensorView& view = views_[i];
         Placement& place = placements_[i];
         // A tensor that still lives may have been given another address.
@@ -70,20 +84,9 @@ bool Call::locate(BlockHold* holds) {
             if (tensor->address != place.base) place.was_allocated = false;
             place.base = tensor->address;
         }
-        holds[i] = find_block(place.base);
-        const auto address = reinterpret_cast<uintptr_t>(place.base);
-        ViewDefect defect = view.defect;
+        const ViewDefect defect = defect_at_address(i, holds[i]);
         void* data = nullptr;
-        if (defect == ViewDefect::kNone || defect == ViewDefect::kLeavesAllocation) {
-            const auto span = static_cast<size_t>(place.span);
-            const bool left =
-                holds[i] != nullptr ? !holds[i]->holds(place.base, span) : place.was_allocated;
-            defect = left ? ViewDefect::kLeavesAllocation : ViewDefect::kNone;
-            if (address > INTPTR_MAX || span > INTPTR_MAX - address) defect = ViewDefect::kOverflow;
-            if (address != 0)
-                data = reinterpret_cast<void*>(address + static_cast<uintptr_t>(place.offset));
-        }
-        place.was_allocated = place.was_allocated || holds[i] != nullptr;
+        if (place.base != nullptr && defect == ViewDefect::kNone) data = place.base + place.offset;
         changed = changed || view.data != data || view.defect != defect;
         view.data = data;
         view.defect = defect;

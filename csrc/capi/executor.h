@@ -40,6 +40,7 @@ class Call {
     // Brings the views' addresses up to date and takes hold of their memory; true when something
     // changed.
     bool locate(BlockHold* holds);
+    ViewDefect defect_at_address(int index, BlockHold& hold);
 
     const OperatorInfo& info_;
     Arguments& args_;

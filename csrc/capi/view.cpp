@@ -5,6 +5,10 @@
 namespace ascend_grad::capi {
 namespace {
 
+// More elements, which only a stride of 0 can reach, would be years of work; plans count bytes and
+// steps of several tensors in 64 bits.
+constexpr int64_t kMaxElements = INT64_MAX / 64;
+
 bool any_negative(const std::vector<int64_t>& values) {
     return std::any_of(values.begin(), values.end(), [](int64_t value) { return value < 0; });
 }
@@ -17,7 +21,9 @@ bool count_elements(const std::vector<int64_t>& extents, int64_t& count) {
         return true;
     }
     for (const int64_t extent : extents) {
-        if (__builtin_mul_overflow(count, extent, &count)) return false;
+        int64_t product;
+        if (__builtin_mul_overflow(count, extent, &product)) return false;
+        count = product;
     }
     return true;
 }
@@ -45,8 +51,10 @@ ViewDefect place(const Tensor& tensor, TensorView& view, Placement& placement) {
     }
     view.numel = -1;
     if (any_negative(tensor.shape)) return ViewDefect::kNegativeExtent;
-    view.numel = INT64_MAX;
-    if (!count_elements(tensor.shape, view.numel)) return ViewDefect::kOverflow;
+    if (!count_elements(tensor.shape, view.numel) || view.numel > kMaxElements) {
+        view.numel = INT64_MAX;
+        return ViewDefect::kOverflow;
+    }
     if (any_negative(tensor.strides)) return ViewDefect::kNegativeStride;
     if (tensor.offset < 0) return ViewDefect::kNegativeOffset;
     int64_t stored = 0;
@@ -71,6 +79,9 @@ TensorView make_view(const Tensor& tensor, Placement& placement) {
     view.rank = static_cast<int32_t>(tensor.shape.size());
     placement.base = tensor.address;
     view.defect = place(tensor, view, placement);
+    placement.is_sound = view.defect == ViewDefect::kNone;
+    // Without elements there may be no address: no offset may be added to that.
+    if (placement.is_sound && view.is_empty()) std::fill_n(view.strides, kMaxRank, 0);
     return view;
 }
 

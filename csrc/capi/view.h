@@ -11,6 +11,7 @@ struct Placement {
     char* base = nullptr;        // of the storage
     int64_t offset = 0;          // of element 0
     int64_t span = 0;            // from the storage's begin to the end of the last element
+    bool is_sound = false;       // nothing is wrong with the view but, perhaps, its address
     bool was_allocated = false;  // base lay in a block of ours when it was last looked at
 };
 
