@@ -16,7 +16,7 @@ import numpy as np
 
 from ascend_grad.bench import roofline
 from ascend_grad.bench.cases import Case
-from ascend_grad.bench.contenders import OURS
+from ascend_grad.bench.contenders import OURS, PREPARED
 from ascend_grad.bench.problem import Problem
 
 # Calls that move less are a matter of overhead, not of bandwidth.
@@ -173,9 +173,9 @@ def _record(
 
 
 def variants_to_time(problem: Problem, variants: dict[str, Any], contender: str) -> dict[str, Any]:
-    """Names as reported: "torch", "torch_alloc"; a prepared call is timed for its overhead only."""
+    """Names as reported: "torch", "torch_alloc"; our prepared call is timed for its overhead only."""
     small = problem.moved_bytes < OVERHEAD_BYTES
-    chosen = {k: v for k, v in variants.items() if small or contender != OURS or k != "executor"}
+    chosen = {k: v for k, v in variants.items() if small or contender != OURS or k != PREPARED}
     return {f"{contender}_{k}" if k else contender: call for k, call in chosen.items()}
 
 

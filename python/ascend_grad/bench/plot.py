@@ -49,16 +49,18 @@ def _panels(records: list[report.Record]) -> list[tuple[str, list[report.Record]
 
 
 def _table(records: list[report.Record]) -> Any:
-    """A row per case: how near to the limit ours, the best peer and PyTorch come, in each dtype."""
+    """A row per case: how near to the limit ours, PyTorch and the others come, in each dtype."""
     large = [r for r in records if report.fraction_of_limit(r) is not None]
     panels = _panels(large or records)
     names = {operator: list(dict.fromkeys(r["case"] for r in m))[::-1] for operator, m in panels}
-    heights = [len(names[operator]) + 1.5 for operator, _ in panels]
+    rows = (len(panels) + 1) // 2
+    height = 0.24 * rows * (1.5 + max(map(len, names.values()))) + 1
     figure, axes = pyplot.subplots(
-        len(panels), 1, figsize=(8, 0.21 * sum(heights) + 1), squeeze=False, sharex=True,
-        height_ratios=heights, layout="constrained",
-    )  # fmt: skip
-    for axis, (operator, members) in zip(axes.flat, panels, strict=True):
+        rows, 2, figsize=(11, height), squeeze=False, sharex=True, layout="constrained"
+    )
+    for axis in axes.flat[len(panels) :]:
+        axis.remove()
+    for axis, (operator, members) in zip(axes.flat, panels, strict=False):
         axis.set_title(operator, fontsize=9, loc="left")
         axis.set_yticks(range(len(names[operator])), names[operator], fontsize=7)
         axis.set_ylim(-0.6, len(names[operator]) - 0.4)
@@ -70,8 +72,8 @@ def _table(records: list[report.Record]) -> Any:
         axis.set_axisbelow(True)
         for record in members:
             _marks(axis, record, names[operator].index(record["case"]))
-        axis.set_xlim(right=150)
-    axes.flat[-1].set_xlabel("speed as a share of the memory's limit", fontsize=8)
+        axis.set_xlabel("speed as a share of the memory's limit", fontsize=8)
+    axes.flat[0].set_xlim(right=150)  # of all
     handles = [
         pyplot.Line2D([], [], color=color, marker="o", linestyle="", label=label)
         for label, color in (("ascend-grad", _OURS), ("PyTorch", _TORCH), (_OTHERS, _PEER))

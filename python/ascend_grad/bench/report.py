@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from ascend_grad.bench.contenders import OURS
+from ascend_grad.bench.contenders import OURS, PREPARED
 from ascend_grad.bench.measure import OVERHEAD_BYTES
 
 Record = dict[str, Any]
@@ -18,14 +18,21 @@ def peer_of(contender: str) -> str:
     return contender.split("_")[0]
 
 
-def best_peer(record: Record) -> tuple[str, float] | None:
-    peers = {k: v for k, v in record["seconds"].items() if peer_of(k) != OURS}
-    return min(peers.items(), key=lambda item: item[1]) if peers else None
+def best_peer(record: Record) -> tuple[str, float, float] | None:
+    """Name, seconds, and these over ours; like is compared with like where calls are prepared."""
+    seconds = record["seconds"]
+    prepared = seconds.get(f"{OURS}_{PREPARED}", seconds[OURS])
+    peers = [
+        (name, value, value / (prepared if name.endswith(PREPARED) else seconds[OURS]))
+        for name, value in seconds.items()
+        if peer_of(name) != OURS
+    ]
+    return min(peers, key=lambda peer: peer[2], default=None)
 
 
 def ratio_to_best_peer(record: Record) -> float | None:
     best = best_peer(record)
-    return best[1] / record["seconds"][OURS] if best else None
+    return best[2] if best else None
 
 
 def torch_seconds(record: Record) -> float | None:
@@ -74,8 +81,8 @@ def _limit(record: Record) -> str:
 def _ours(record: Record) -> str:
     seconds = record["seconds"]
     text = f"{_microseconds(seconds[OURS])} ({_rate(record, seconds[OURS])})"
-    executor = seconds.get(f"{OURS}_executor")
-    return f"{text}, executor {_microseconds(executor)}" if executor else text
+    prepared = seconds.get(f"{OURS}_{PREPARED}")
+    return f"{text}, prepared {_microseconds(prepared)}" if prepared else text
 
 
 def _best(record: Record) -> str:

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from ascend_grad.bench.cases import AVG_POOL, BATCH_NORM, PRELU
+from ascend_grad.bench.contenders import PREPARED
 from ascend_grad.bench.problem import Operand, Problem
 
 _CPU, _IN_ORDER = 1, 1
@@ -118,7 +119,7 @@ def calls(problem: Problem) -> dict[str, Callable[[], Any]]:
         return {}
     kind = {BATCH_NORM: _batch_norm, AVG_POOL: _avg_pool, PRELU: _prelu}
     try:
-        return {"": kind.get(problem.case.operator, _softmax)(problem)}
+        return {PREPARED: kind.get(problem.case.operator, _softmax)(problem)}
     except _Unsupported:
         return {}
 

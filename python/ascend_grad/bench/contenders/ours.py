@@ -5,6 +5,7 @@ from typing import Any
 
 import ascend_grad as ag
 from ascend_grad.bench.cases import AVG_POOL, BATCH_NORM, PRELU
+from ascend_grad.bench.contenders import PREPARED
 from ascend_grad.bench.problem import Problem
 
 
@@ -14,14 +15,13 @@ def set_threads(count: int) -> bool:
 
 
 def calls(problem: Problem) -> dict[str, Callable[[], Any]]:
-    """Variant "executor" repeats a prepared call."""
     function = getattr(ag, problem.case.operator)
     prepare = getattr(ag.prepare, problem.case.operator)
     arguments, results = _arguments(problem)
     return {
         "": lambda: function(*arguments, **results),
         "alloc": lambda: function(*arguments),
-        "executor": prepare(*arguments, **results),
+        PREPARED: prepare(*arguments, **results),
     }
 
 
