@@ -106,7 +106,8 @@ class PoolAlongWidth : public PoolTile<T> {
         lead_ = static_cast<int>(first_window_ - leftmost);
         first_phase_ = column_ + plan_.width.pad - lowest * plan_.width.stride;
         kept_ = 1;
-        while (kept_ < pool_scratch::overlap(plan_.height) + 1) kept_ *= 2;
+        const int64_t rows = least(pool_scratch::overlap(plan_.height), pool_scratch::kRows) + 1;
+        while (kept_ < rows) kept_ *= 2;
         caches_ = kept_ <= pool_scratch::kRows && (kept_ + 2) * pitch_ <= pool_scratch::kFloats;
         if (!caches_) kept_ = 1;
         std::memset(rows_, 0, sizeof(float) * static_cast<size_t>((kept_ + 2) * pitch_));
