@@ -77,14 +77,11 @@ std::string Report::text() const {
     t += severity == Severity::error ? "error" : "note";
     t += " [" + rule + "] " + instruction + ": " + message + "\n";
     if (core >= 0) t += "  core " + std::to_string(core) + ", pipe " + pipe + "\n";
-    if (!tensor.empty()) {
-        t += "  tensor: " + tensor + "\n";
-        if (end > begin)
-            t += "  bytes: [" + std::to_string(static_cast<int64_t>(begin)) + ", " +
-                 std::to_string(end) + ")";
-        if (end > begin && index >= 0) t += ", index " + std::to_string(index);
-        if (end > begin) t += "\n";
-    }
+    if (!tensor.empty()) t += "  tensor: " + tensor + "\n";
+    if (end > begin)
+        t += "  bytes: [" + std::to_string(static_cast<int64_t>(begin)) + ", " +
+             std::to_string(end) + ")" + (index >= 0 ? ", index " + std::to_string(index) : "") +
+             "\n";
     if (!other.empty()) t += "  conflicts with: " + other + "\n";
     return t;
 }

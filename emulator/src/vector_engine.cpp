@@ -48,15 +48,18 @@ bool Walk::full(uint64_t repeat) const {
 
 bool plan(Core& core, const Instr& instr, const rt::VectorCall& call, uint32_t widest, Walk& walk) {
     walk.lanes = std::min<uint32_t>(256 / widest, 128);
+    const auto refuse = [&](const char* rule, int64_t value, const std::string& message) {
+        Report r = core.make(rule, instr, message);
+        r.tensor = "dst " + core.describe(call.dst.tensor);
+        r.index = value;
+        core.report(std::move(r));
+        return false;
+    };
     if (call.counted) {
         const auto count = static_cast<int64_t>(call.count);
-        if (count < 0) {
-            Report r = core.make("illegal-count", instr,
-                                 "count " + std::to_string(count) + " is negative");
-            r.index = count;
-            core.report(std::move(r));
-            return false;
-        }
+        if (count < 0)
+            return refuse("illegal-count", count,
+                          "count " + std::to_string(count) + " is negative");
         if (count == 0) return zero(core, instr, "count");
         walk.contiguous = true;
         set_elements(walk, call.count);
@@ -73,32 +76,23 @@ bool plan(Core& core, const Instr& instr, const rt::VectorCall& call, uint32_t w
         set_elements(walk, mask.low);
         return true;
     }
-    if (call.repeat < 0 || call.repeat > 255) {
-        Report r = core.make("illegal-repeat", instr,
-                             "repeat " + std::to_string(call.repeat) + " is outside 0..255");
-        r.index = call.repeat;
-        core.report(std::move(r));
-        return false;
-    }
+    if (call.repeat < 0 || call.repeat > 255)
+        return refuse("illegal-repeat", call.repeat,
+                      "repeat " + std::to_string(call.repeat) + " is outside 0..255");
     if (call.repeat == 0) return zero(core, instr, "repeat");
     if (call.mask.kind == rt::Mask::kCount) {
         if (call.mask.low == 0) return zero(core, instr, "mask");
-        if (call.mask.low > walk.lanes) {
-            Report r = core.make("illegal-mask", instr,
-                                 "mask " + std::to_string(call.mask.low) + " exceeds the " +
-                                     std::to_string(walk.lanes) + " elements of a repeat");
-            r.index = static_cast<int64_t>(call.mask.low);
-            core.report(std::move(r));
-        }
+        if (call.mask.low > walk.lanes)
+            refuse("illegal-mask", static_cast<int64_t>(call.mask.low),
+                   "mask " + std::to_string(call.mask.low) + " exceeds the " +
+                       std::to_string(walk.lanes) + " elements of a repeat");
         mask = LaneMask::first(std::min<uint64_t>(call.mask.low, walk.lanes));
     } else if (call.mask.kind == rt::Mask::kBits) {
         const LaneMask legal = restrict(mask, walk.lanes);
-        if (legal.low != mask.low || legal.high != mask.high) {
-            core.report(core.make("illegal-mask", instr,
-                                  "mask bits " + hex(mask.high) + ", " + hex(mask.low) +
-                                      " name elements beyond the " + std::to_string(walk.lanes) +
-                                      " of a repeat"));
-        }
+        if (legal.low != mask.low || legal.high != mask.high)
+            refuse("illegal-mask", walk.lanes,
+                   "mask bits " + hex(mask.high) + ", " + hex(mask.low) +
+                       " name elements beyond the " + std::to_string(walk.lanes) + " of a repeat");
         mask = legal;
         if (mask.none()) return zero(core, instr, "mask");
     } else {

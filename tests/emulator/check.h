@@ -21,11 +21,11 @@ inline int check_failures = 0;
 inline void print(const ascendc_emulator::Result& result) {
     for (const auto& r : result.reports) std::printf("%s", r.text().c_str());
 }
-#define CHECK_CLEAN(result)           \
-    do {                              \
-        const auto& result_ = result; \
-        print(result_);               \
-        CHECK(result_.ok());          \
+#define CHECK_CLEAN(result)                \
+    do {                                   \
+        const auto& result_ = result;      \
+        if (!result_.ok()) print(result_); \
+        CHECK(result_.ok());               \
     } while (0)
 
 template <typename T>

@@ -106,26 +106,33 @@ void ordered_additions(bool chain) {
 }
 
 template <typename T>
-std::vector<T> atomic_sum(uint32_t cores, T start) {
+std::vector<T> atomic_sum(uint32_t cores, T start, size_t* notes = nullptr) {
     T* target = gm<T>(64, start);
-    const auto result = run(cores, [&] {
-        TPipe pipe;
-        TQue<TPosition::VECOUT, 1> out;
-        pipe.InitBuffer(out, 1, 256);
-        auto mine = out.AllocTensor<T>();
-        for (int i = 0; i < 64; ++i)
-            mine.SetValue(i, static_cast<T>(0.1f * static_cast<float>(GetBlockIdx() + i + 1) *
-                                            (sizeof(T) == 4 ? 1.0f : 4.0f)));
-        SetFlag<HardEvent::S_MTE3>(0);
-        WaitFlag<HardEvent::S_MTE3>(0);
-        out.EnQue(mine);
-        mine = out.DeQue<T>();
-        SetAtomicAdd<T>();
-        DataCopy(global(target), mine, 64);
-        SetAtomicNone();
-        out.FreeTensor(mine);
-    });
+    Options options;
+    options.notes = notes != nullptr;
+    const auto result = run(
+        cores,
+        [&] {
+            TPipe pipe;
+            TQue<TPosition::VECOUT, 1> out;
+            pipe.InitBuffer(out, 1, 256);
+            auto mine = out.AllocTensor<T>();
+            for (int i = 0; i < 64; ++i)
+                mine.SetValue(i, static_cast<T>(0.1f * static_cast<float>(GetBlockIdx() + i + 1) *
+                                                (sizeof(T) == 4 ? 1.0f : 4.0f)));
+            SetFlag<HardEvent::S_MTE3>(0);
+            WaitFlag<HardEvent::S_MTE3>(0);
+            out.EnQue(mine);
+            mine = out.DeQue<T>();
+            SetAtomicAdd<T>();
+            DataCopy(global(target), mine, 64);
+            SetAtomicNone();
+            out.FreeTensor(mine);
+        },
+        options);
     CHECK_CLEAN(result);
+    if (notes != nullptr)
+        for (const auto& r : result.reports) *notes += r.rule == "float-atomic-order";
     std::vector<T> values(target, target + 64);
     ascendc_emulator::GmFree(target);
     return values;
@@ -141,7 +148,12 @@ void atomics() {
         const auto again = atomic_sum<float>(8, 1.0f);
         CHECK(std::memcmp(first.data(), again.data(), 64 * sizeof(float)) == 0);
     }
+    size_t notes = 0;
+    atomic_sum<float>(4, 1.0f, &notes);
+    CHECK(notes == 3);  // every core but the first adds to what another has added
 #if __CCE_AICORE__ == 220
+    atomic_sum<int32_t>(4, 1, &notes);
+    CHECK(notes == 3);
     half h(1.0f);
     for (int core = 0; core < 8; ++core)
         h = half(float(h) + float(half(0.1f * static_cast<float>(core + 1) * 4.0f)));
