@@ -1,5 +1,8 @@
-"""`ascend-grad bench` as a script; takes its options. The harness is ascend_grad.bench, so that an installed
-wheel has it; its case grid is python/ascend_grad/bench/cases.py, its limit kernels are roofline.cpp here."""
+"""`ascend-grad bench` as a script, with its options.
+
+The harness is ascend_grad.bench, so that an installed wheel has it; its case grid is
+python/ascend_grad/bench/cases.py, its limit kernels are roofline.cpp beside this file.
+"""
 
 import sys
 

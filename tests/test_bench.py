@@ -128,7 +128,7 @@ def test_bytes_of_a_case_are_those_of_its_arrays(operator: str) -> None:
 def test_limit_kernels_read_and_write_every_line(
     source: int, target: int, sources: int, threads: int, stream: bool
 ) -> None:
-    """The target tells what was read: the exclusive or of the sources, line by line or altogether."""
+    """The target tells what was read: the sources' exclusive or, line by line or altogether."""
     generator = np.random.default_rng(0)
     blocks = [Operand((source // 8,), np.dtype(np.int64), "").memory for _ in range(sources)]
     for block in blocks:

@@ -1,1 +1,1 @@
-"""The benchmark behind `ascend-grad bench`: operators, peers and the memory's limit, side by side."""
+"""What `ascend-grad bench` runs: operators, peers and the memory's limit, side by side."""

@@ -18,8 +18,9 @@ OPERATORS = (BATCH_NORM, AVG_POOL, PRELU, SOFTMAX)
 
 SUITES = ("table", "scaling")
 
-# What the large operands look like: C-contiguous, channels last in memory, 2-D transposed, every second element of the
-# last axis. Results have the operands' layout, but are C-contiguous in the last case.
+# What the large operands look like: C-contiguous, channels last in memory, 2-D transposed, every
+# second element of the last axis. Results have the operands' layout, but are C-contiguous in the
+# last case.
 LAYOUTS = ("", "cl", "t", "s2")
 
 
@@ -151,10 +152,11 @@ def _scaling(largest: int) -> Iterator[Case]:
         size = 1 << power
         shapes = {
             BATCH_NORM: (*_planes(size // (2 * 8 * 8 * 4)), 8, 8),
-            AVG_POOL: (*_planes(size // (16 * 16 * 4 * 5 // 4)), 16, 16),
             PRELU: (*_planes(size // (3 * 8 * 8 * 4)), 8, 8),
             SOFTMAX: (max(1, size // (3 * 256 * 4)), min(256, size // 12)),
         }
+        if pool_planes := size // (16 * 16 * 4 * 5 // 4):
+            shapes[AVG_POOL] = (*_planes(pool_planes), 16, 16)
         for operator, shape in shapes.items():
             attributes = {AVG_POOL: pool, SOFTMAX: {"dim": -1}}.get(operator, {})
             yield Case(operator, _size_name(size), shape, attributes, suite="scaling")
@@ -162,7 +164,6 @@ def _scaling(largest: int) -> Iterator[Case]:
 
 def _planes(count: int) -> tuple[int, int]:
     """Images and channels, of about `count` planes."""
-    count = max(1, count)
     channels = min(64, count)
     return count // channels, channels
 

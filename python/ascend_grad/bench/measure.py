@@ -173,7 +173,7 @@ def _record(
 
 
 def variants_to_time(problem: Problem, variants: dict[str, Any], contender: str) -> dict[str, Any]:
-    """Names as reported: "torch", "torch_alloc"; our prepared call is timed for its overhead only."""
+    """By reported names, "torch_alloc". Ours is timed prepared for its overhead only."""
     small = problem.moved_bytes < OVERHEAD_BYTES
     chosen = {k: v for k, v in variants.items() if small or contender != OURS or k != PREPARED}
     return {f"{contender}_{k}" if k else contender: call for k, call in chosen.items()}

@@ -13,14 +13,14 @@ from typing import Any
 from ascend_grad.bench import cases, contenders
 from ascend_grad.cli._common import CommandError
 
-# Rounds; seconds of a sample; seconds of rest before one, in which idle workers of others stop spinning.
+# Rounds; seconds of a sample; seconds of rest before it, in which others' workers stop spinning.
 _EFFORTS = {"full": (7, 0.004, 0.005), "quick": (3, 0.001, 0.005), "smoke": (1, 1e-5, 0.0)}
 
 _METHOD = """\
-In every round each contender and each limit kernel is timed once, in turn, on the same arrays; the
+In every round each contender and each limit kernel is timed once, in turn, on the same arrays;
 figures are medians over the rounds in which no other process was busy. The limit is the fastest of
-several native kernels that read and write the bytes that the operator must move and do nothing else.
-"New result" is the time where the call allocates its result, over the time with a preallocated one."""
+several native kernels that read and write the bytes that the operator must move, and do no more.
+"New result" is the time of a call that allocates its result over that with a preallocated one."""
 
 
 def register(commands: Any) -> None:

@@ -5,9 +5,10 @@
     set_threads(count) -> bool   False: this library cannot change its thread count any more
     calls(problem) -> {variant: call}
 
-`call()` computes once and returns the results as soon as they are complete (batch normalisation: those
-comparable with sum_dy and sum_dy_xmu). Variants: "" writes preallocated results, "alloc" returns new
-ones, "prepared" repeats a call that was checked and planned beforehand; others are named by the module.
+`call()` computes once and returns the results as soon as they are complete (of batch normalisation
+those comparable with sum_dy and sum_dy_xmu). Variants: "" writes preallocated results, "alloc"
+returns new ones, "prepared" repeats a call that was checked and planned beforehand; others are
+named by the module.
 """
 
 from __future__ import annotations

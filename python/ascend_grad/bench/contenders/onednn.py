@@ -1,6 +1,6 @@
-"""oneDNN 3 through its C library (package onednn-cpu-gomp, or a system's libdnnl): primitives that are
-built once and executed on preallocated results. Dense arrays only; batch normalisation always computes
-the input's gradient too."""
+"""oneDNN 3 through its C library (package onednn-cpu-gomp, or a system's libdnnl): primitives that
+are built once and executed on preallocated results. Dense arrays only; batch normalisation always
+computes the input's gradient too."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """PyTorch's own kernels, called as autograd calls them.
 
-Batch normalisation has no CPU kernel of the reduction alone. "torch" asks native_batch_norm_backward for
-the weight's and bias's gradients only, which are the sums up to a factor per channel; variant "expr" is
-the expression that a user would write.
+Batch normalisation has no CPU kernel of the reduction alone. Variant "" asks
+native_batch_norm_backward for the weight's and bias's gradients only, which are the sums up to a
+factor per channel; "expr" is the expression that a user would write.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""JAX, jit-compiled; C-contiguous arrays only. A variant without "alloc" donates an old result's memory."""
+"""JAX, jit-compiled; C-contiguous arrays only. Variant "" donates an old result's memory."""
 
 from __future__ import annotations
 
