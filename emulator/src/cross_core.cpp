@@ -1,5 +1,6 @@
 // Synchronisation between cores.
 #include <algorithm>
+#include <cstring>
 
 #include "core.h"
 
@@ -121,6 +122,15 @@ void sync_all_soft(const GmTensor& gm, uint64_t gm_elements, const UbTensor& ub,
     touch_slots(core, instr, gm, ub, bytes, bytes);
     if (core.sync_count++ == 0) check_zeroed(core, instr, gm, bytes);
     meet(core, instr, members, std::max(core.soc.cost.sync_all_soft, 2000.0));
+    // The slots count up and stay: the next launch needs a workspace that is zero again.
+    auto buffer = core.gm_range(instr, gm, 0, bytes);
+    if (!buffer || core.block >= members) return;
+    const uint64_t slot =
+        static_cast<uint64_t>(gm.address - buffer->begin) + uint64_t(core.block) * 32;
+    buffer->locked_pages(slot, slot + 4, [&](uint64_t b, uint64_t e) {
+        std::memcpy(buffer->begin + b, reinterpret_cast<uint8_t*>(&core.sync_count) + (b - slot),
+                    e - b);
+    });
 }
 
 void ib_set(const GmTensor& gm, const UbTensor& ub, int32_t block, int32_t event, Loc loc) {

@@ -105,7 +105,9 @@ void bind_argument_names(const std::string& names, const void* const* pointers, 
         if (c == ')' || c == '}' || c == ']' || c == '>') --depth;
         if (c != ',' || depth > 0) continue;
         std::string name = names.substr(begin, i - begin);
-        name.erase(0, name.find_first_not_of(" \n\t"));
+        // "(uint8_t*)x" and "(uint8_t*)(x)" are called x.
+        while (!name.empty() && (name.back() == ')' || name.back() == ' ')) name.pop_back();
+        name.erase(0, name.find_last_of("()*& \n\t") + 1);
         const auto buffer = GmRegistry::instance().find(pointers[argument]);
         if (buffer && buffer->begin == pointers[argument]) buffer->name = name;
         begin = i + 1;

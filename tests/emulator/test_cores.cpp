@@ -63,6 +63,22 @@ void sum_over_cores(bool soft) {
         ascendc_emulator::GmFree(p);
 }
 
+// The counters of the soft barrier stay in the workspace.
+void soft_sync_twice() {
+    int32_t* flags = gm<int32_t>(2 * 8, 0);
+    const auto kernel = [&] {
+        TPipe pipe;
+        TBuf<TPosition::VECCALC> buffer;
+        pipe.InitBuffer(buffer, 64);
+        for (int i = 0; i < 3; ++i) SyncAll(global(flags, 16), buffer.Get<int32_t>());
+    };
+    CHECK_CLEAN(run(2, kernel));
+    CHECK(flags[0] == 3 && flags[8] == 3);
+    const auto again = run(2, kernel);
+    CHECK(!again.ok() && again.reports[0].rule == "workspace-not-zero");
+    ascendc_emulator::GmFree(flags);
+}
+
 // Core i adds to one GM block after core i - 1, by IBSet and IBWait or by the ordered chain.
 void ordered_additions(bool chain) {
     const uint32_t cores = 6;
@@ -239,6 +255,7 @@ void cross_core_flags() {
 int main() {
     if (on_910b) sum_over_cores(false);
     sum_over_cores(true);
+    soft_sync_twice();
     ordered_additions(false);
     ordered_additions(true);
     atomics();
