@@ -6,6 +6,7 @@ BROKEN_KERNEL(1) {
     TBuf<TPosition::VECCALC> a, b;
     pipe.InitBuffer(a, 256);
     pipe.InitBuffer(b, 256);
-    Duplicate(a.Get<int32_t>(), 1, 64);
-    Compare(b.Get<uint8_t>(), a.Get<int32_t>(), a.Get<int32_t>(), CMPMODE::LT, 64);  // expect: unsupported
+    auto t = a.Get<int32_t>();
+    Duplicate(t, 1, 64);
+    Compare(b.Get<uint8_t>(), t, t, CMPMODE::LT, 64);  // expect: unsupported
 }

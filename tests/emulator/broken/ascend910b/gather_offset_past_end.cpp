@@ -12,5 +12,6 @@ BROKEN_KERNEL(1) {
     Duplicate(d, 1.0f, 256);
     CreateVecIndex(i, 0, 256);
     Muls(i, i, 16, 256);
-    Gather(result.Get<float>(), d, i.ReinterpretCast<uint32_t>(), 0, 256);  // expect: ub-out-of-bounds
+    auto offsets = i.ReinterpretCast<uint32_t>();
+    Gather(result.Get<float>(), d, offsets, 0, 256);  // expect: ub-out-of-bounds
 }
