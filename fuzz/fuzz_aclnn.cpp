@@ -1,6 +1,7 @@
 // See README.md.
 #include <fuzzer/FuzzedDataProvider.h>
 
+#include <algorithm>
 #include <cstring>
 #include <string>
 #include <vector>
@@ -113,7 +114,7 @@ class Program {
                                    __builtin_add_overflow(reach, steps, &reach))) {
                 reach = INT64_MAX;
             }
-            if (reach < 1) reach = 1;
+            reach = std::clamp<int64_t>(reach, 1, INT64_MAX / 2);
         }
         return result;
     }

@@ -15,7 +15,7 @@ import ascend_grad as ag
 import ml_dtypes
 import numpy as np
 import pytest
-from ascend_grad.cli import main
+from ascend_grad.cli import errors, main
 from ascend_grad.cli.run import OPERATORS
 
 BFLOAT16 = ml_dtypes.bfloat16
@@ -367,7 +367,7 @@ def test_info_as_text_has_a_line_per_fact(run: Run) -> None:
     assert any(line.split() == ["isa", facts["isa"]] for line in lines)
 
 
-@pytest.mark.parametrize("flag", ["--cflags", "--libs", "--include-dir", "--cmake-dir"])
+@pytest.mark.parametrize("flag", ["--cflags", "--libs", "--include-dir", "--cmake-dir", "--cann-home"])
 def test_config_names_what_exists_or_says_what_the_build_lacks(run: Run, flag: str) -> None:
     outcome = run("config", flag)
     if outcome.status:
@@ -415,3 +415,38 @@ def test_a_reader_that_has_gone_is_no_error() -> None:
         ["bash", "-c", f"set -o pipefail; {command}"], capture_output=True, text=True, check=False
     )
     assert (outcome.returncode, outcome.stderr) == (0, "")
+
+
+# --- errors
+
+
+def test_errors_lists_every_code_that_the_library_returns(run: Run) -> None:
+    outcome = run("errors")
+    assert outcome.status == 0 and outcome.error == ""
+    source = Path(__file__).parent.parent / "csrc"
+    names = re.findall(r"CODE\((ACL\w+)\);", (source / "capi/error.cpp").read_text())
+    names += re.findall(r'"(ACLNN_\w+)"', (source / "core/status.cpp").read_text())
+    assert len(names) > 20
+    for name in names:
+        assert re.search(rf"\b{name}\b", outcome.out), name
+
+
+@pytest.mark.parametrize("code", [161001, 161002, 561003])
+def test_errors_repeats_what_the_operators_say(run: Run, code: int) -> None:
+    outcome = run("errors", str(code))
+    assert outcome.status == 0
+    shown = " ".join(outcome.out.split())
+    refused = 0
+    for name, (legal, causes) in errors._CALLS.items():
+        getattr(ag, name)(**legal)
+        for changes in causes:
+            with pytest.raises(ag.AclnnError) as caught:
+                getattr(ag, name)(**{**legal, **changes})
+            if caught.value.status == code:
+                refused += 1
+                assert " ".join(str(caught.value).split()).rpartition(" [")[0] in shown
+    assert refused >= 2
+
+
+def test_errors_of_an_unknown_code(run: Run) -> None:
+    assert_refused(run("errors", "42"), 1, "42")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import operator
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -22,20 +24,20 @@ if default_device not in DEVICES:
     )
 
 
-def require_device(device: str | None, operator: str) -> None:
+def require_device(device: str | None, operator_name: str) -> None:
     """Raise unless this build can run `operator` on `device`."""
     chosen = default_device if device is None else device
     if chosen == "cpu":
         return
     if chosen not in DEVICES:
-        text = f"{operator}: device: must be one of {', '.join(DEVICES)}, got {device!r}"
+        text = f"{operator_name}: device: must be one of {', '.join(DEVICES)}, got {device!r}"
         name = "ACLNN_ERR_PARAM_INVALID"
-        raise ParamInvalidError(f"{text} [{name}, 161002]", 161002, name, operator, "device")
+        raise ParamInvalidError(f"{text} [{name}, 161002]", 161002, name, operator_name, "device")
     message = (
-        f"{operator}: device: this build has no device {chosen!r}; available: cpu "
+        f"{operator_name}: device: this build has no device {chosen!r}; available: cpu "
         "[ACLNN_ERR_RUNTIME_ERROR, 361001]"
     )
-    raise RuntimeUnavailableError(message, 361001, "ACLNN_ERR_RUNTIME_ERROR", operator, "device")
+    raise RuntimeUnavailableError(message, 361001, "ACLNN_ERR_RUNTIME_ERROR", operator_name, "device")
 
 
 def get_num_threads() -> int:
@@ -46,13 +48,14 @@ def get_num_threads() -> int:
 def set_num_threads(n: int) -> None:
     """Let operators use up to `n` threads, in the whole process. Results do not depend on it.
 
-    A lower limit set through OpenMP (threadpoolctl, OMP_NUM_THREADS) is still kept.
+    It takes the place of OMP_NUM_THREADS. A lower limit that threadpoolctl sets later still holds
+    while it lasts.
     """
-    if isinstance(n, bool) or not isinstance(n, int):
-        raise TypeError(f"set_num_threads: an int is needed, got {type(n).__name__}")
-    if not 1 <= n <= 4096:
-        raise ValueError(f"set_num_threads: must be between 1 and 4096, got {n}")
-    _core.set_thread_limit(n)
+    count = operator.index(n)
+    most = max(64, 4 * (os.cpu_count() or 1))
+    if not 1 <= count <= most:
+        raise ValueError(f"set_num_threads: must be between 1 and {most}, got {n}")
+    _core.set_thread_limit(count)
 
 
 @contextmanager
@@ -82,7 +85,14 @@ def set_soc(name: str) -> None:
 
 def include_dir() -> str:
     """Folder of the C headers acl/, aclnn/ and aclnnop/."""
-    return str(Path(__file__).parent / "include")
+    return str(cann_home() / "include")
+
+
+def cann_home() -> Path:
+    """Folder with include/ and lib64/ as in CANN's toolkit."""
+    # An editable installation has the package's compiled part in another folder than its sources.
+    folders = [Path(folder) for folder in sys.modules[__package__].__path__]
+    return next((folder for folder in folders if (folder / "lib64").is_dir()), folders[0])
 
 
 def build_info() -> dict[str, Any]:

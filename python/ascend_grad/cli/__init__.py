@@ -11,11 +11,11 @@ import sys
 from collections.abc import Sequence
 
 from ascend_grad import AclnnError, __version__
-from ascend_grad.cli import bench, config, info, run
+from ascend_grad.cli import bench, config, errors, info, run
 from ascend_grad.cli._common import CommandError, Parser
 
 # A command is a module with register(commands), which adds its parser and sets `execute`.
-_COMMANDS = (info, run, bench, config)
+_COMMANDS = (info, run, bench, config, errors)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

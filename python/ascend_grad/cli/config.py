@@ -7,8 +7,9 @@ import shlex
 from pathlib import Path
 from typing import Any
 
-import ascend_grad
+from ascend_grad import include_dir
 from ascend_grad.cli._common import CommandError
+from ascend_grad.settings import cann_home
 
 _EXAMPLE = "g++ -std=c++17 prog.cpp $(ascend-grad config --cflags --libs) -o prog"
 
@@ -41,19 +42,23 @@ def _existing(path: Path, what: str) -> str:
 
 
 def _include_dir() -> str:
-    return _existing(Path(ascend_grad.include_dir()), "C headers")
+    return _existing(Path(include_dir()), "C headers")
 
 
 def _libs() -> str:
-    folder = Path(ascend_grad.__file__).parent / "lib"
+    folder = cann_home() / "lib64"
     _existing(folder / "libascend_grad.so", "C library")
     quoted = shlex.quote(str(folder))
     return f"-L{quoted} -Wl,-rpath,{quoted} -lascend_grad"
 
 
 def _cmake_dir() -> str:
-    folder = Path(ascend_grad.__file__).parent / "lib" / "cmake" / "ascend_grad"
-    return _existing(folder, "CMake package")
+    return _existing(cann_home() / "lib" / "cmake" / "ascend_grad", "CMake package")
+
+
+def _cann_home() -> str:
+    _existing(cann_home() / "lib64", "folder in the layout of CANN's toolkit")
+    return shlex.quote(str(cann_home()))
 
 
 def _cflags() -> str:
@@ -65,4 +70,5 @@ _ANSWERS = {
     "libs": (_libs, "options for the linker"),
     "include-dir": (_include_dir, "folder of the headers acl/, aclnn/ and aclnnop/"),
     "cmake-dir": (_cmake_dir, "folder for CMake's ascend_grad_DIR"),
+    "cann-home": (_cann_home, "folder for ASCEND_HOME_PATH: include/ and lib64/ as in CANN"),
 }
