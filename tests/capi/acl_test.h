@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <initializer_list>
 #include <string>
 #include <vector>
 
@@ -37,15 +38,21 @@ inline void check_status(int status, int expected, const char* text, int line) {
 #define CHECK(condition) check(condition, #condition, __LINE__)
 #define CHECK_STATUS(expected, call) check_status(call, expected, #call, __LINE__)
 #define CHECK_OK(call) CHECK_STATUS(0, call)
+inline void check_words(int status, std::initializer_list<const char*> words, int line) {
+    const std::string text = message();
+    const auto check_word = [&](const std::string& word) {
+        if (text.find(word) != std::string::npos) return;
+        std::fprintf(stderr, "line %d: no '%s' in: %s\n", line, word.c_str(), text.c_str());
+        std::exit(1);
+    };
+    for (const char* word : words) check_word(word);
+    check_word(std::to_string(status));
+}
 // The call fails with that status, and its message has every one of the words.
-#define CHECK_FAILS(expected, call, ...)                                                          \
-    do {                                                                                          \
-        CHECK_STATUS(expected, call);                                                             \
-        for (const char* word : {__VA_ARGS__, std::to_string(expected).c_str()}) {                \
-            if (message().find(word) != std::string::npos) continue;                              \
-            std::fprintf(stderr, "line %d: no '%s' in: %s\n", __LINE__, word, message().c_str()); \
-            std::exit(1);                                                                         \
-        }                                                                                         \
+#define CHECK_FAILS(expected, call, ...)                \
+    do {                                                \
+        CHECK_STATUS(expected, call);                   \
+        check_words(expected, {__VA_ARGS__}, __LINE__); \
     } while (0)
 
 using Shape = std::vector<int64_t>;
