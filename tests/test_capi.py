@@ -117,8 +117,8 @@ target_link_libraries(program PRIVATE ascend_grad::aclnn)
 # The two ways in which CANN's samples name its libraries.
 LINKED = [
     "link_directories(${CANN}/lib64)\nset(libraries ascendcl nnopbase opapi)",
-    "set(libraries ${CANN}/lib64/libascendcl.so ${CANN}/lib64/libnnopbase.so "
-    "${CANN}/lib64/libopapi.so)",
+    ("set(libraries ${CANN}/lib64/libascendcl.so ${CANN}/lib64/libnnopbase.so "
+    "${CANN}/lib64/libopapi.so)"),
 ]
 
 

@@ -78,7 +78,9 @@ void cut_into_tasks(ChannelSumPlan& plan) {
             plan.channel_tile = 64;
             break;
         case Traversal::kAlongChannels:
-            plan.channel_tile = std::min<int64_t>(1024, kChannelTile * kSumLanes / lanes);
+            // Whole vectors, so that tiles start as aligned as the tensor does.
+            plan.channel_tile =
+                std::min<int64_t>(1024, kChannelTile * kSumLanes / lanes / kSumLanes * kSumLanes);
             break;
         case Traversal::kStaged:
             plan.channel_tile = plan.has_neighbouring_channels ? 16 : 1;

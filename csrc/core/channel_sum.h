@@ -17,7 +17,7 @@ namespace ascend_grad {
 
 inline constexpr int kSumLanes = 16;
 inline constexpr int64_t kSumBlock = 1024;     // elements of a block, at most
-inline constexpr int64_t kChannelTile = 512;   // channels of a task that walks along channels
+inline constexpr int64_t kChannelTile = 256;   // channels of a task that walks along channels
 inline constexpr int64_t kPositionGroup = 64;  // positions that it takes at a time
 
 enum class Traversal : int32_t {
@@ -49,7 +49,10 @@ struct ChannelSumPlan {
     int64_t prefetch[Loops::kMaxOperands];  // kAlongChannels: bytes to the same position of the
                                             // next group
 
-    int64_t partial_count() const { return blocks * sums * channels; }
+    // Inlined even without optimisation: instruction set levels must not share it.
+    __attribute__((always_inline)) int64_t partial_count() const {
+        return blocks * sums * channels;
+    }
 };
 
 // `views` have one shape of rank >= 1; the last is the tensor that is written, if any. No view is

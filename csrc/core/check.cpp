@@ -1,7 +1,5 @@
 #include "core/check.h"
 
-#include <utility>
-
 namespace ascend_grad {
 
 std::string to_string(const int64_t* values, int count) {
@@ -29,7 +27,14 @@ std::string Checker::product() const {
     return std::string("on ") + soc.product + " (" + soc.name + ")";
 }
 
+const Name& Checker::name_of(int index) const {
+    const TensorView* view = args_.tensors[index];
+    const bool is_described = view != nullptr && view->is_described;
+    return info_.tensors[is_described ? info_.tensors[index].described_by : index].name;
+}
+
 Status Checker::fail(StatusCode code, const char* parameter, std::string text) const {
+    text += "; " + product();
     return Status{code, info_.name.in(args_.interface), parameter, std::move(text)};
 }
 
@@ -43,7 +48,7 @@ Status Checker::not_null(const Name& parameter, bool is_null) const {
 }
 
 Status Checker::not_null(int index) const {
-    return not_null(info_.tensors[index].name, args_.tensors[index] == nullptr);
+    return not_null(name_of(index), args_.tensors[index] == nullptr);
 }
 
 Status Checker::dtype_is_supported(int index) const {
@@ -53,8 +58,8 @@ Status Checker::dtype_is_supported(int index) const {
     if (dtype == DataType::kBFloat16 && has_bfloat16) return {};
     return invalid(index,
                    std::string("dtype must be ") +
-                       (has_bfloat16 ? "float32, float16 or bfloat16 " : "float32 or float16 ") +
-                       product() + ", got " + dtype_text(tensor(index)));
+                       (has_bfloat16 ? "float32, float16 or bfloat16" : "float32 or float16") +
+                       ", got " + dtype_text(tensor(index)));
 }
 
 Status Checker::dtype_equals(int index, int reference) const {
@@ -87,7 +92,7 @@ Status Checker::rank_is_between(int index, int lowest, int highest) const {
 Status Checker::shape_equals(int index, int reference) const {
     const TensorView& view = tensor(index);
     const TensorView& wanted = tensor(reference);
-    bool equal = view.rank == wanted.rank && view.numel == wanted.numel;
+    bool equal = view.rank == wanted.rank;
     for (int i = 0; equal && i < view.rank && i < kMaxRank; ++i) {
         equal = view.shape[i] == wanted.shape[i];
     }
@@ -158,7 +163,7 @@ Status Checker::output_overlaps_nothing(int index, uint32_t active) const {
         return invalid(index,
                        std::string("must not overlap ") + name(other) +
                            (elementwise ? " other than exactly (same address, shape and strides)"
-                                        : ", which is still in use while it is written"));
+                                        : "; give memory of its own"));
     }
     return {};
 }
@@ -179,9 +184,9 @@ Status Checker::memory_and_product(uint32_t active) const {
             if (!allowed.empty()) allowed += ", ";
             allowed += soc_info(static_cast<Soc>(i)).name;
         }
-        return fail(
-            StatusCode::kInnerFindKernelError, args_.interface == Interface::kC ? "" : "soc",
-            "this operator does not exist " + product() + "; products that have it: " + allowed);
+        return fail(StatusCode::kInnerFindKernelError,
+                    args_.interface == Interface::kC ? "" : "soc",
+                    "the product does not have this operator; those that do: " + allowed);
     }
     return {};
 }

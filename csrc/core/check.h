@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 
 #include "core/operator.h"
 
@@ -28,9 +29,8 @@ class Checker {
     Checker(const OperatorInfo& info, const Arguments& args) : info_(info), args_(args) {}
 
     const TensorView& tensor(int index) const { return *args_.tensors[index]; }
-    const char* name(int index) const { return name(info_.tensors[index].name); }
+    const char* name(int index) const { return name(name_of(index)); }
     const char* name(const Name& parameter) const { return parameter.in(args_.interface); }
-    std::string product() const;  // "on Atlas A2 series (ascend910b)"
 
     Status not_null(int index) const;
     Status not_null(const Name& parameter, bool is_null) const;
@@ -53,11 +53,14 @@ class Checker {
     Status ready_to_run(const GivenWorkspace& workspace) const;
 
     Status invalid(int index, std::string text) const {
-        return invalid(info_.tensors[index].name, text);
+        return invalid(name_of(index), std::move(text));
     }
     Status invalid(const Name& parameter, std::string text) const;
 
   private:
+    // A result that exists only as a description is spoken of as the input that it follows.
+    const Name& name_of(int index) const;
+    std::string product() const;  // "on Atlas A2 series (ascend910b)"
     Status view_is_inside_storage(int index) const;
     Status output_overlaps_nothing(int index, uint32_t active) const;
     Status fail(StatusCode code, const char* parameter, std::string text) const;

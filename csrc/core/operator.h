@@ -21,6 +21,7 @@ enum class Role : int32_t {
 struct Parameter {
     Name name;
     Role role;
+    int described_by = -1;  // an output's input that gives it its shape and dtype
     bool is_output() const { return role == Role::kOutput || role == Role::kElementwiseOutput; }
 };
 

@@ -18,7 +18,6 @@ namespace {
 constexpr int64_t kMinBytesPerThread = 64 * 1024;
 
 std::atomic<int> g_limit{0};
-std::atomic<bool> g_has_workers{false};
 std::atomic<bool> g_lost_workers{false};
 
 int openmp_limit() {
@@ -33,10 +32,8 @@ int openmp_limit() {
 // works alone.
 struct ForkGuard {
     ForkGuard() {
-        pthread_atfork(nullptr, nullptr, [] {
-            if (g_has_workers.load(std::memory_order_relaxed))
-                g_lost_workers.store(true, std::memory_order_relaxed);
-        });
+        pthread_atfork(nullptr, nullptr,
+                       [] { g_lost_workers.store(true, std::memory_order_relaxed); });
     }
 };
 const ForkGuard g_fork_guard;
@@ -106,7 +103,6 @@ void parallel_for(int64_t count, int threads, RangeFunction function, const void
     threads = static_cast<int>(std::min<int64_t>(threads, count));
 #ifdef _OPENMP
     if (threads > 1) {
-        g_has_workers.store(true, std::memory_order_relaxed);
 #pragma omp parallel num_threads(threads)
         {
             const int64_t team = omp_get_num_threads();

@@ -1,5 +1,7 @@
 #include "core/streaming.h"
 
+#include <limits>
+
 namespace ascend_grad {
 namespace {
 
@@ -8,6 +10,13 @@ constexpr int64_t kOneThreadBytes = int64_t{8} << 20;
 constexpr int64_t kManyThreadsBytes = int64_t{24} << 20;
 
 }  // namespace
+
+int64_t saturated_bytes(int64_t numel, int64_t bytes_per_element) {
+    int64_t bytes;
+    return __builtin_mul_overflow(numel, bytes_per_element, &bytes)
+               ? std::numeric_limits<int64_t>::max()
+               : bytes;
+}
 
 bool streaming_pays(int64_t bytes, int threads) {
     return bytes > (threads > 1 ? kManyThreadsBytes : kOneThreadBytes);

@@ -5,6 +5,9 @@
 
 namespace ascend_grad {
 
+// numel * bytes_per_element, or the largest number where that does not fit.
+int64_t saturated_bytes(int64_t numel, int64_t bytes_per_element);
+
 // Whether an output that is written once should bypass the caches: where a call moves more bytes
 // than the caches hold, which depends on how many threads share them. Same bits either way.
 bool streaming_pays(int64_t bytes, int threads);

@@ -1,6 +1,7 @@
 #include "core/tensor.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace ascend_grad {
 namespace {
@@ -11,18 +12,20 @@ struct Term {
     int64_t bound;
 };
 
-// Looks for values of the terms whose weighted sum lies in [low, high]. Terms are sorted by falling
-// coefficient, so that what is left to reach after choosing a value is bounded by the reach of the
-// smaller ones.
+// Looks for values of the terms whose weighted sum lies in [low, high].
 class IntervalSearch {
   public:
-    IntervalSearch(Term* terms, int count) : terms_(terms), count_(count) {
-        std::sort(terms, terms + count,
+    IntervalSearch(const Term* terms, int count) : count_(count) {
+        std::copy(terms, terms + count, terms_);
+        std::sort(terms_, terms_ + count,
                   [](const Term& a, const Term& b) { return a.coefficient > b.coefficient; });
-        reach_[count] = 0;
-        for (int i = count - 1; i >= 0; --i) {
+        join_terms();
+        reach_[count_] = 0;
+        divisor_[count_] = 0;
+        for (int i = count_ - 1; i >= 0; --i) {
             reach_[i] =
-                reach_[i + 1] + static_cast<__int128>(terms[i].coefficient) * terms[i].bound;
+                reach_[i + 1] + static_cast<__int128>(terms_[i].coefficient) * terms_[i].bound;
+            divisor_[i] = std::gcd(divisor_[i + 1], terms_[i].coefficient);
         }
     }
 
@@ -30,9 +33,28 @@ class IntervalSearch {
     bool contains(__int128 low, __int128 high) { return contains(0, low, high); }
 
   private:
+    // Two terms reach what one does where the larger coefficient is m times the smaller, and the
+    // smaller's values fill the steps between its multiples.
+    void join_terms() {
+        for (int i = count_ - 2; i >= 0; --i) {
+            Term& large = terms_[i];
+            const Term& small = terms_[i + 1];
+            const int64_t m = large.coefficient / small.coefficient;
+            if (large.coefficient % small.coefficient != 0 || small.bound < m - 1) continue;
+            large = {small.coefficient, m * large.bound + small.bound};
+            std::copy(terms_ + i + 2, terms_ + count_, terms_ + i + 1);
+            --count_;
+        }
+    }
+
+    // With terms from i on. What they reach are multiples of their greatest common divisor, up to
+    // reach_[i].
     bool contains(int i, __int128 low, __int128 high) {
-        if (high < 0 || low > reach_[i]) return false;
-        if (low <= 0 || i == count_) return true;
+        low = std::max<__int128>(low, 0);
+        high = std::min(high, reach_[i]);
+        if (low > high) return false;
+        if (low == 0 || i == count_) return low == 0;
+        if (high / divisor_[i] * divisor_[i] < low) return false;
         const __int128 coefficient = terms_[i].coefficient;
         const __int128 missing = low - reach_[i + 1];
         const __int128 first = missing > 0 ? (missing + coefficient - 1) / coefficient : 0;
@@ -45,10 +67,11 @@ class IntervalSearch {
     }
 
     static constexpr int kMaxSteps = 100000;
-    Term* terms_;
+    Term terms_[2 * kMaxRank];
     int count_;
     int steps_ = 0;
     __int128 reach_[2 * kMaxRank + 1];
+    int64_t divisor_[2 * kMaxRank + 1];
 };
 
 int64_t magnitude(int64_t value) {
@@ -84,13 +107,17 @@ int add_terms(const TensorView& view, Term* terms, int count) {
 void set_contiguous(TensorView& view, int rank, const int64_t* shape) {
     view.rank = rank;
     view.numel = 1;
+    bool is_empty = false;
     int64_t stride = static_cast<int64_t>(data_type_size(view.dtype));
     for (int i = rank - 1; i >= 0; --i) {
         view.shape[i] = shape[i];
         view.strides[i] = stride;
-        stride *= std::max<int64_t>(shape[i], 1);
-        view.numel *= shape[i];
+        is_empty = is_empty || shape[i] == 0;
+        // Where these overflow, the view is empty or too large to exist.
+        (void)__builtin_mul_overflow(stride, std::max<int64_t>(shape[i], 1), &stride);
+        (void)__builtin_mul_overflow(view.numel, shape[i], &view.numel);
     }
+    if (is_empty) view.numel = 0;
 }
 
 bool is_same_view(const TensorView& a, const TensorView& b) {

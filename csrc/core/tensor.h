@@ -16,7 +16,7 @@ enum class ViewDefect : int32_t {
     kNegativeExtent,
     kNegativeStride,
     kNegativeOffset,
-    kOverflow,       // extents, strides or offset do not fit 63 bits
+    kOverflow,          // extents, strides or offset do not fit 63 bits
     kLeavesStorage,     // an element lies outside the storage
     kLeavesAllocation,  // an element lies outside the allocated block, or that was freed
 };
@@ -30,6 +30,7 @@ struct TensorView {
     int64_t numel = 1;  // product of all extents
     int64_t shape[kMaxRank] = {};
     int64_t strides[kMaxRank] = {};    // bytes
+    bool is_described = false;         // a result that Python leaves to us, before it exists
     const char* dtype_name = nullptr;  // the caller's name of a dtype that DataType lacks
 
     bool is_empty() const { return numel == 0; }

@@ -167,7 +167,9 @@ AG_INLINE void store(double* p, Lanes x) {
     x = canonical(x);
     float values[kLanes];
     std::memcpy(values, &x, sizeof(values));
-    for (int i = 0; i < kLanes; ++i) p[i] = values[i];
+    double wide[kLanes];
+    for (int i = 0; i < kLanes; ++i) wide[i] = values[i];
+    std::memcpy(p, wide, sizeof(wide));
 }
 }  // namespace
 }  // namespace ascend_grad

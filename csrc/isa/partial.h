@@ -75,20 +75,25 @@ AG_INLINE Lanes load_first(const float* p, int n) {
         if (left >= 4) {
             std::memcpy(&quad, p + 4 * i, sizeof(quad));
         } else {
-            if (left > 0) quad[0] = p[4 * i];
-            if (left > 1) quad[1] = p[4 * i + 1];
-            if (left > 2) quad[2] = p[4 * i + 2];
+            if (left > 0) std::memcpy(&quad, p + 4 * i, sizeof(float));
+            if (left > 1) std::memcpy(&quad, p + 4 * i, 2 * sizeof(float));
+            if (left > 2) {
+                float third;
+                std::memcpy(&third, p + 4 * i + 2, sizeof(third));
+                quad[2] = third;
+            }
         }
         result.r[i] = quad;
     }
     return result;
 #endif
 }
-// Up to three floats of a quad.
+// One to three floats of a quad.
 AG_INLINE void store_up_to_three(float* p, Quad x, int n) {
-    if (n >= 2) std::memcpy(p, &x, 8);
-    if (n == 1) p[0] = x[0];
-    if (n == 3) p[2] = x[2];
+    std::memcpy(p, &x, n >= 2 ? 2 * sizeof(float) : sizeof(float));
+    if (n < 3) return;
+    const float third = x[2];
+    std::memcpy(p + 2, &third, sizeof(third));
 }
 AG_INLINE void store_first(float* p, Lanes x, int n) {
     x = canonical(x);
@@ -122,7 +127,10 @@ AG_INLINE void store_first(double* p, Lanes x, int n) {
     x = canonical(x);
     float values[kLanes];
     std::memcpy(values, &x, sizeof(values));
-    for (int i = 0; i < n; ++i) p[i] = values[i];
+    for (int i = 0; i < n; ++i) {
+        const double value = values[i];
+        std::memcpy(p + i, &value, sizeof(value));
+    }
 }
 }  // namespace
 }  // namespace ascend_grad

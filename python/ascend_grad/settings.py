@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import operator
 import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from operator import index
 from pathlib import Path
 from typing import Any
 
@@ -24,20 +24,20 @@ if default_device not in DEVICES:
     )
 
 
-def require_device(device: str | None, operator_name: str) -> None:
+def require_device(device: str | None, operator: str) -> None:
     """Raise unless this build can run `operator` on `device`."""
     chosen = default_device if device is None else device
     if chosen == "cpu":
         return
     if chosen not in DEVICES:
-        text = f"{operator_name}: device: must be one of {', '.join(DEVICES)}, got {device!r}"
+        text = f"{operator}: device: must be one of {', '.join(DEVICES)}, got {device!r}"
         name = "ACLNN_ERR_PARAM_INVALID"
-        raise ParamInvalidError(f"{text} [{name}, 161002]", 161002, name, operator_name, "device")
+        raise ParamInvalidError(f"{text} [{name}, 161002]", 161002, name, operator, "device")
     message = (
-        f"{operator_name}: device: this build has no device {chosen!r}; available: cpu "
+        f"{operator}: device: this build has no device {chosen!r}; available: cpu "
         "[ACLNN_ERR_RUNTIME_ERROR, 361001]"
     )
-    raise RuntimeUnavailableError(message, 361001, "ACLNN_ERR_RUNTIME_ERROR", operator_name, "device")
+    raise RuntimeUnavailableError(message, 361001, "ACLNN_ERR_RUNTIME_ERROR", operator, "device")
 
 
 def get_num_threads() -> int:
@@ -51,7 +51,7 @@ def set_num_threads(n: int) -> None:
     It takes the place of OMP_NUM_THREADS. A lower limit that threadpoolctl sets later still holds
     while it lasts.
     """
-    count = operator.index(n)
+    count = index(n)
     most = max(64, 4 * (os.cpu_count() or 1))
     if not 1 <= count <= most:
         raise ValueError(f"set_num_threads: must be between 1 and {most}, got {n}")

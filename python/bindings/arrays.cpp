@@ -14,7 +14,10 @@ namespace {
 struct NumpyTypes {
     int bfloat16_number;
     py::object bfloat16, float32, float16, float64;
-    py::object asarray, scalar;
+    py::object asarray, scalar, boolean, ndarray;
+
+    // Looked up late: importing numpy.ma takes time.
+    py::object masked_array() const { return py::module_::import("numpy.ma").attr("MaskedArray"); }
 };
 
 // Never destroyed: the interpreter may be gone by then.
@@ -64,13 +67,21 @@ void set_shape(TensorView& view, int rank, const int64_t* shape, const int64_t* 
                int64_t unit) {
     view.rank = rank;
     view.numel = 1;
+    bool is_empty = false;
     for (int i = 0; i < rank; ++i) {
-        view.numel *= shape[i];
-        if (i < kMaxRank) {
-            view.shape[i] = shape[i];
-            view.strides[i] = strides[i] * unit;
+        is_empty = is_empty || shape[i] == 0;
+        if (shape[i] < 0) view.defect = ViewDefect::kNegativeExtent;
+        if (__builtin_mul_overflow(view.numel, shape[i], &view.numel) && !is_empty) {
+            view.defect = ViewDefect::kOverflow;
+        }
+        if (i >= kMaxRank) continue;
+        view.shape[i] = shape[i];
+        if (__builtin_mul_overflow(strides[i], unit, &view.strides[i])) {
+            view.defect = ViewDefect::kOverflow;
         }
     }
+    if (is_empty) view.numel = 0;
+    if (view.defect != ViewDefect::kNone) view.numel = 1;
 }
 
 struct Context {
@@ -90,10 +101,10 @@ void read_numpy(TensorView& view, const py::array& array, const Context& context
     const auto* fields = py::detail::array_proxy(array.ptr());
     const auto* descr = py::detail::array_descriptor_proxy(fields->descr);
     view.dtype = dtype_of_number(descr->type_num);
-    const std::string kinds = "OSUVMmT";
+    const std::string not_numbers = "OSUMmT";
     if (view.dtype == DataType::kUndefined) {
         view.dtype_name = reinterpret_cast<PyTypeObject*>(descr->typeobj)->tp_name;
-        if (kinds.find(descr->kind) != std::string::npos && descr->kind != 'V') {
+        if (not_numbers.find(descr->kind) != std::string::npos) {
             raise_type_error(context.operator_name, context.parameter,
                              std::string("an array of numbers is needed, got dtype ") +
                                  py::str(array.dtype()).cast<std::string>());
@@ -160,11 +171,17 @@ void read_dlpack_tensor(TensorView& view, const dlpack::Tensor& tensor, const Co
         int64_t stride = 1;
         for (int i = tensor.rank - 1; i >= 0; --i) {
             if (i < kMaxRank) strides[i] = stride;
-            stride *= std::max<int64_t>(tensor.shape[i], 1);
+            // Where this overflows, the number of elements does too.
+            (void)__builtin_mul_overflow(stride, std::max<int64_t>(tensor.shape[i], 1), &stride);
         }
         set_shape(view, tensor.rank, tensor.shape, strides, size);
     }
-    view.data = static_cast<char*>(tensor.data) + tensor.byte_offset;
+    if (tensor.data == nullptr && !view.is_empty()) {
+        raise_invalid(context.operator_name, context.parameter,
+                      "must have memory for its elements, got a null address");
+    }
+    view.data =
+        reinterpret_cast<void*>(reinterpret_cast<uintptr_t>(tensor.data) + tensor.byte_offset);
 }
 
 template <class Managed>
@@ -188,7 +205,7 @@ py::object request_dlpack(py::handle object) {
 
 void read_dlpack(ArrayArgument& argument, py::handle object, const Context& context) {
     py::capsule capsule = request_dlpack(object);
-    const std::string name = capsule.name();
+    const std::string name = capsule.name() != nullptr ? capsule.name() : "";
     if (name == "dltensor_versioned") {
         auto* managed = capsule.get_pointer<dlpack::ManagedTensorVersioned>();
         if (managed->version.major != 1) {
@@ -235,13 +252,24 @@ void initialise_arrays() {
     types->float64 = dtype("float64");
     types->asarray = numpy.attr("asarray");
     types->scalar = numpy.attr("generic");
+    types->boolean = numpy.attr("bool_");
+    types->ndarray = numpy.attr("ndarray");
     g_numpy = types;
+}
+
+bool is_numpy_bool(py::handle object) {
+    return py::isinstance(object, g_numpy->boolean);
 }
 
 void ArrayArgument::assign(py::handle object, const char* operator_name, const char* parameter,
                            bool is_output) {
     const Context context{operator_name, parameter, is_output};
     if (py::isinstance<py::array>(object)) {
+        if (Py_TYPE(object.ptr()) != reinterpret_cast<PyTypeObject*>(g_numpy->ndarray.ptr()) &&
+            py::isinstance(object, g_numpy->masked_array())) {
+            raise_type_error(operator_name, parameter,
+                             "a masked array is not supported; fill it first");
+        }
         owner = py::reinterpret_borrow<py::object>(object);
         read_numpy(view, py::reinterpret_borrow<py::array>(object), context);
     } else if (py::hasattr(object, "__dlpack__")) {
@@ -266,7 +294,13 @@ void ArrayArgument::allocate() {
     const size_t bytes = static_cast<size_t>(view.numel) * data_type_size(view.dtype);
     if (bytes >= kSmallestBlock) {
         if (void* block = take_block(bytes)) {
-            const py::capsule base(block, return_block);
+            py::capsule base;
+            try {
+                base = py::capsule(block, return_block);
+            } catch (...) {
+                return_block(block);
+                throw;
+            }
             py::array array(dtype, std::move(shape), py::array::StridesContainer(), block, base);
             view.data = block;
             owner = std::move(array);

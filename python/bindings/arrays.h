@@ -22,6 +22,8 @@ struct ArrayArgument {
     void allocate();
 };
 
+bool is_numpy_bool(py::handle object);
+
 // Looks up what conversions need; called once when the module is imported.
 void initialise_arrays();
 

@@ -11,7 +11,9 @@ namespace ascend_grad::python {
 namespace {
 
 constexpr size_t kHugePage = size_t{2} << 20;
-constexpr size_t kMaxKeptBytes = size_t{1} << 30;  // of blocks that nobody uses
+// Of blocks that nobody uses, kept for the next results.
+constexpr size_t kMaxKeptBytes = size_t{256} << 20;
+constexpr size_t kMaxKept = 64;
 
 struct Block {
     void* address;
@@ -34,6 +36,8 @@ void* map_aligned(size_t size) {
 // Blocks in use and blocks kept, the latest last.
 class Blocks {
   public:
+    Blocks() { kept_.reserve(kMaxKept); }
+
     void* take(size_t bytes) {
         const size_t size = (bytes + kHugePage - 1) / kHugePage * kHugePage;
         const std::lock_guard<std::mutex> lock(mutex_);
@@ -60,7 +64,7 @@ class Blocks {
             munmap(block.address, block.size);
             return;
         }
-        while (kept_bytes_ + block.size > kMaxKeptBytes) {
+        while (kept_bytes_ + block.size > kMaxKeptBytes || kept_.size() == kMaxKept) {
             kept_bytes_ -= kept_.front().size;
             munmap(kept_.front().address, kept_.front().size);
             kept_.erase(kept_.begin());

@@ -7,7 +7,7 @@
 namespace ascend_grad::python {
 
 // Results of at least this many bytes come from here.
-inline constexpr size_t kSmallestBlock = size_t{1} << 20;
+inline constexpr size_t kSmallestBlock = size_t{4} << 20;
 
 // At least `bytes` bytes, aligned to a huge page, of undefined contents; null when there is no
 // memory.

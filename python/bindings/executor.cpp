@@ -1,5 +1,10 @@
 #include "executor.h"
 
+#include <cxxabi.h>
+#include <pthread.h>
+#include <unistd.h>
+
+#include <atomic>
 #include <cstdlib>
 #include <new>
 
@@ -15,12 +20,45 @@ Workspace::Workspace(uint64_t size) {
     if (data_ == nullptr) throw std::bad_alloc();
 }
 
-py::object PreparedCall::call() {
-    {
-        const py::gil_scoped_release release;
-        const std::lock_guard<std::mutex> lock(mutex_);
-        executor_.run(workspace_.data());
+namespace {
+
+std::atomic<int> g_fork_generation{0};
+
+struct ForkCounter {
+    ForkCounter() {
+        pthread_atfork(nullptr, nullptr, [] { ++g_fork_generation; });
     }
+};
+const ForkCounter g_fork_counter;
+
+}  // namespace
+
+int fork_generation() {
+    return g_fork_generation.load(std::memory_order_relaxed);
+}
+
+// Not a guard object: when the interpreter is being finalised, taking its lock ends the thread by
+// unwinding the stack (Python before 3.14), which must not pass through destructors. The thread
+// waits for the end of the process instead.
+void run_unlocked(const Executor& executor, void* workspace, std::mutex* mutex) {
+    PyThreadState* const state = PyEval_SaveThread();
+    if (mutex != nullptr) mutex->lock();
+    executor.run(workspace);
+    if (mutex != nullptr) mutex->unlock();
+    try {
+        PyEval_RestoreThread(state);
+    } catch (abi::__forced_unwind&) {
+        for (;;) pause();
+    }
+}
+
+py::object PreparedCall::call() {
+    if (fork_generation_ != fork_generation()) {
+        // A thread that the fork left behind may have held it.
+        new (&mutex_) std::mutex;
+        fork_generation_ = fork_generation();
+    }
+    run_unlocked(executor_, workspace_.data(), &mutex_);
     return results_;
 }
 

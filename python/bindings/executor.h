@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <mutex>
+#include <utility>
 
 #include "core/executor.h"
 
@@ -25,6 +26,12 @@ class Workspace {
     std::unique_ptr<void, Free> data_;
 };
 
+// How many forks lie between the first process and this one.
+int fork_generation();
+
+// Runs without the interpreter's lock.
+void run_unlocked(const Executor& executor, void* workspace, std::mutex* mutex);
+
 class PreparedCall {
   public:
     PreparedCall(const Executor& executor, py::object results, py::object owners)
@@ -41,6 +48,7 @@ class PreparedCall {
     Executor executor_;
     Workspace workspace_;
     std::mutex mutex_;  // one run at a time: runs share the workspace and the outputs
+    int fork_generation_ = fork_generation();
     py::object results_;
     py::object owners_;
 };

@@ -30,8 +30,8 @@ void register_settings(py::module_& m) {
     m.def("set_thread_limit", set_thread_limit);
     m.def("thread_setting", thread_setting);
     m.def("get_soc", [] { return soc_info(default_soc()).name; });
-    m.def("set_soc", [](const std::string& name) {
-        const SocInfo* info = find_soc(name.c_str());
+    m.def("set_soc", [](const py::object& name) {
+        const SocInfo* info = soc_of(name);
         if (info != nullptr) set_default_soc(info->soc);
         return info != nullptr;
     });

@@ -1,6 +1,7 @@
 // Python arguments to operator arguments, one class per operator; the rest is common.
 #include "ops.h"
 
+#include <cstring>
 #include <string>
 
 #include "arrays.h"
@@ -18,6 +19,7 @@ py::object* g_prelu_results = nullptr;
 int64_t to_int(py::handle object, const char* operator_name, const char* parameter) {
     const py::object index = py::reinterpret_steal<py::object>(PyNumber_Index(object.ptr()));
     if (!index) {
+        if (!PyErr_ExceptionMatches(PyExc_TypeError)) throw py::error_already_set();
         PyErr_Clear();
         raise_type_error(operator_name, parameter,
                          std::string("an int is needed, got ") + Py_TYPE(object.ptr())->tp_name);
@@ -31,13 +33,12 @@ int64_t to_int(py::handle object, const char* operator_name, const char* paramet
     return value;
 }
 
-// True, False, or an int.
+// True, False, NumPy's, or an int.
 bool to_bool(py::handle object, const char* operator_name, const char* parameter) {
     if (object.ptr() == Py_True) return true;
     if (object.ptr() == Py_False) return false;
-    const bool is_numpy_bool =
-        std::string(Py_TYPE(object.ptr())->tp_name).rfind("numpy.bool", 0) == 0;
-    if (!is_numpy_bool && !PyLong_Check(object.ptr())) {
+    const bool is_number = PyIndex_Check(object.ptr()) && !PySequence_Check(object.ptr());
+    if (!is_number && !is_numpy_bool(object)) {
         raise_type_error(operator_name, parameter,
                          std::string("a bool is needed, got ") + Py_TYPE(object.ptr())->tp_name);
     }
@@ -52,7 +53,11 @@ class IntArrayArgument {
         if (is_null_) return;
         array_.values = values_;
         const bool has_length = PySequence_Check(object.ptr()) && PyObject_Size(object.ptr()) >= 0;
-        PyErr_Clear();  // an array of rank 0 is a sequence without a length
+        if (PyErr_Occurred() != nullptr) {
+            // An array of rank 0 is a sequence without a length.
+            if (!PyErr_ExceptionMatches(PyExc_TypeError)) throw py::error_already_set();
+            PyErr_Clear();
+        }
         if (!has_length && PyIndex_Check(object.ptr())) {
             values_[0] = to_int(object, operator_name, parameter);
             array_.size = 1;
@@ -89,8 +94,7 @@ class Call {
         args.interface = Interface::kPython;
         args.soc = default_soc();
         if (soc.is_none()) return;
-        const SocInfo* info =
-            py::isinstance<py::str>(soc) ? find_soc(soc.cast<std::string>().c_str()) : nullptr;
+        const SocInfo* info = soc_of(soc);
         if (info == nullptr) {
             raise_invalid(name(), "soc",
                           std::string("must be one of ") + soc_names() + ", got " +
@@ -118,8 +122,7 @@ class Call {
         Executor executor;
         make(executor, results);
         const Workspace workspace(executor.workspace_size);
-        const py::gil_scoped_release release;
-        executor.run(workspace.data());
+        run_unlocked(executor, workspace.data(), nullptr);
     }
     std::unique_ptr<PreparedCall> prepare(py::object* results, py::object (*combine)(py::object*)) {
         Executor executor;
@@ -143,6 +146,7 @@ class Call {
         for (int i = Op::kFirstOutput; i < count && inputs_given; ++i) {
             if (args.tensors[i] != nullptr || !wants(i)) continue;
             arrays_[i].view = Op::describe_output(args, i);
+            arrays_[i].view.is_described = true;
             args.tensors[i] = &arrays_[i].view;
         }
         const Status status = make_executor<Op>(args, executor);
@@ -261,6 +265,17 @@ constexpr auto prepare_only = [](auto& call, py::object (*combine)(py::object*))
 };
 
 }  // namespace
+
+const SocInfo* soc_of(py::handle name) {
+    if (!py::isinstance<py::str>(name)) return nullptr;
+    Py_ssize_t size = 0;
+    const char* text = PyUnicode_AsUTF8AndSize(name.ptr(), &size);
+    if (text == nullptr) {
+        PyErr_Clear();
+        return nullptr;
+    }
+    return std::strlen(text) == static_cast<size_t>(size) ? find_soc(text) : nullptr;
+}
 
 void register_operators(py::module_& m) {
     m.def("batch_norm_reduce_backward",

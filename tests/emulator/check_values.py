@@ -89,7 +89,7 @@ def active_lanes(size, form):
 
 
 def elementwise(words, arrays):
-    api, kind, form = words[0], words[1], words[2:]
+    api, _kind, form = words[0], words[1], words[2:]
     old, a, b = (arrays[k][1] for k in ("old", "a", "b"))
     size = old.dtype.itemsize
     exact = old.dtype.kind in "iu"
@@ -230,7 +230,7 @@ def tree(values):
 
 
 def reduction(words, arrays, soc):
-    api, kind = words[0], words[1]
+    api, _kind = words[0], words[1]
     old, a = arrays["old"][1], arrays["a"][1]
     out, size = old.copy(), old.dtype.itemsize
     lanes = 256 // size
@@ -249,7 +249,7 @@ def reduction(words, arrays, soc):
             mask = active_lanes(size, ["bits", "1", "0"])[0]
         for r in range(20):
             row = a[r * lanes:(r + 1) * lanes]
-            out[r * stride] = tree([v if m else None for v, m in zip(row, mask)])
+            out[r * stride] = tree([v if m else None for v, m in zip(row, mask, strict=False)])
     elif api.startswith("BlockReduce"):
         per = 32 // size
         pick = {"BlockReduceSum": tree, "BlockReduceMax": max, "BlockReduceMin": min}[api]
@@ -347,7 +347,7 @@ def copies(words, arrays):
         for i in range(5):
             out[i * 32:i * 32 + 24] = gm[i * 40:i * 40 + 24]
         return out
-    left, right, gap = (2, 3, 8) if words[1] == "values" else (0, 0, 0)
+    left, _, gap = (2, 3, 8) if words[1] == "values" else (0, 0, 0)
     for i in range(4):
         data = gm[i * 16:i * 16 + 11]
         filler = 7 if words[1] == "values" else data[0]

@@ -13,6 +13,7 @@ constexpr Name kPadding{"padding", "padding"};
 constexpr Name kDivisorOverride{"divisorOverride", "divisor_override"};
 constexpr Name kCubeMathType{"cubeMathType", "cube_math_type"};
 constexpr int64_t kMaxDivisor = 255;
+constexpr int64_t kMaxKernel = int64_t{1} << 60;  // positions and counts then fit 64 bits
 
 std::string text_of(const IntArray& array) {
     return to_string(array.values, static_cast<int>(array.size));
@@ -72,6 +73,10 @@ Status check_windows(const Checker& check, const Op::Args& args) {
     const IntArray& kernel = *args.kernel_size;
     const IntArray& padding = *args.padding;
     ASCEND_GRAD_TRY(check_array(check, kKernelSize, kernel, 1, 1));
+    if (kernel.at(0) > kMaxKernel || kernel.at(1) > kMaxKernel) {
+        return check.invalid(kKernelSize, "values must be at most " + std::to_string(kMaxKernel) +
+                                              ", got " + text_of(kernel));
+    }
     if (args.stride != nullptr) ASCEND_GRAD_TRY(check_array(check, kStride, *args.stride, 0, 1));
     ASCEND_GRAD_TRY(check_array(check, kPadding, padding, 1, 0));
     for (int i = 0; i < 2; ++i) {
@@ -95,8 +100,8 @@ Status check_mode(const Checker& check, const Op::Args& args) {
     if (is_float && !soc_info(args.soc).has_float32_cube && (type == 0 || type == 3)) {
         return check.invalid(
             kCubeMathType,
-            "must be 1 (ALLOW_FP32_DOWN_PRECISION) or 2 (USE_FP16) for float32 tensors " +
-                check.product() + ", got " + std::to_string(type));
+            "must be 1 (ALLOW_FP32_DOWN_PRECISION) or 2 (USE_FP16) for float32 tensors, got " +
+                std::to_string(type));
     }
     return {};
 }
@@ -139,7 +144,7 @@ const OperatorInfo& Op::info() {
                                    3,
                                    {{{"gradOutput", "grad_output"}, Role::kInput},
                                     {{"self", "input"}, Role::kDescription},
-                                    {{"gradInput", "grad_input"}, Role::kOutput}}};
+                                    {{"gradInput", "grad_input"}, Role::kOutput, kSelf}}};
     return info;
 }
 

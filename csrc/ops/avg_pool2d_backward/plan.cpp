@@ -161,7 +161,7 @@ Op::Plan Op::plan(const Args& args) {
                        : constant_divisor(plan, args.divisor_override);
     choose_traversal(plan, size);
     cut_into_tasks(plan);
-    plan.bytes = (grad.numel + grad_input.numel) * size;
+    plan.bytes = saturated_bytes(grad.numel / 2 + grad_input.numel / 2 + 1, 2 * size);
     plan.streaming_fits = plan.traversal != Traversal::kAlongChannels
                               ? plan.width_stride[1] == size
                               : is_vector_aligned(grad_input);

@@ -5,6 +5,7 @@
 
 namespace ascend_grad {
 namespace pool_scratch {
+namespace {
 
 inline constexpr int64_t kMaxColumns = 512;   // of grad_input per tile along the width
 inline constexpr int64_t kMaxChannels = 512;  // per tile along channels
@@ -37,5 +38,6 @@ constexpr int64_t columns_per_tile(const AvgPool2dBackward::Plan& plan) {
     return columns < kFloats ? columns : kFloats;
 }
 
+}  // namespace
 }  // namespace pool_scratch
 }  // namespace ascend_grad

@@ -15,10 +15,10 @@ const OperatorInfo& Op::info() {
          {{"mean", "mean"}, Role::kInput},
          {{"invstd", "invstd"}, Role::kInput},
          {{"weight", "weight"}, Role::kDescription},
-         {{"sumDy", "sum_dy"}, Role::kOutput},
-         {{"sumDyXmu", "sum_dy_xmu"}, Role::kOutput},
-         {{"gradWeight", "grad_weight"}, Role::kOutput},
-         {{"gradBias", "grad_bias"}, Role::kOutput}}};
+         {{"sumDy", "sum_dy"}, Role::kOutput, kInput},
+         {{"sumDyXmu", "sum_dy_xmu"}, Role::kOutput, kInput},
+         {{"gradWeight", "grad_weight"}, Role::kOutput, kInput},
+         {{"gradBias", "grad_bias"}, Role::kOutput, kInput}}};
     return info;
 }
 

@@ -1,3 +1,4 @@
+#include "core/streaming.h"
 #include "ops/batch_norm_reduce_backward/op.h"
 
 namespace ascend_grad {
@@ -22,7 +23,8 @@ Op::Plan Op::plan(const Args& args) {
     if (plan.is_empty) return plan;
     const TensorView* views[] = {args.tensors[kGradOut], &input};
     plan.sums = plan_channel_sum(views, 2, 2);
-    plan.bytes = 2 * input.numel * static_cast<int64_t>(data_type_size(input.dtype));
+    plan.bytes =
+        saturated_bytes(input.numel, 2 * static_cast<int64_t>(data_type_size(input.dtype)));
     plan.workspace_size = static_cast<uint64_t>(plan.sums.partial_count()) * sizeof(float);
     return plan;
 }

@@ -13,8 +13,8 @@ const OperatorInfo& Op::info() {
         {{{"gradOutput", "grad_output"}, Role::kInput},
          {{"self", "input"}, Role::kInput},
          {{"weight", "weight"}, Role::kInput},
-         {{"gradInput", "grad_input"}, Role::kElementwiseOutput},
-         {{"gradWeight", "grad_weight"}, Role::kOutput}}};
+         {{"gradInput", "grad_input"}, Role::kElementwiseOutput, kSelf},
+         {{"gradWeight", "grad_weight"}, Role::kOutput, kWeight}}};
     return info;
 }
 

@@ -48,7 +48,7 @@ Op::Plan Op::plan(const Args& args) {
         grad_input.data != args.tensors[kGradOutput]->data && grad_input.data != self.data &&
         (plan.sums.traversal != Traversal::kAlongChannels || is_vector_aligned(grad_input)) &&
         plan.sums.traversal != Traversal::kStaged;
-    plan.bytes = 3 * self.numel * static_cast<int64_t>(data_type_size(self.dtype));
+    plan.bytes = saturated_bytes(self.numel, 3 * static_cast<int64_t>(data_type_size(self.dtype)));
     plan.workspace_size = static_cast<uint64_t>(plan.sums.partial_count()) * sizeof(float);
     return plan;
 }

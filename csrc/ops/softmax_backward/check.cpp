@@ -12,7 +12,7 @@ const OperatorInfo& Op::info() {
                                    3,
                                    {{{"gradOutput", "grad_output"}, Role::kInput},
                                     {{"output", "output"}, Role::kInput},
-                                    {{"out", "out"}, Role::kElementwiseOutput}}};
+                                    {{"out", "out"}, Role::kElementwiseOutput, kGradOutput}}};
     return info;
 }
 
@@ -30,11 +30,9 @@ Status Op::check(const Args& args) {
     for (int i : {kGradOutput, kOutput, kOut}) ASCEND_GRAD_TRY(check.not_null(i));
     const TensorView& grad = check.tensor(kGradOutput);
     // Then CANN returns at once and leaves out as it is. A result that Python asked us to make has
-    // no values to keep, so it must be empty too or obey the rules.
-    const TensorView& out = check.tensor(kOut);
-    const bool out_exists =
-        args.interface == Interface::kC || out.data != nullptr || out.is_empty();
-    if ((grad.is_empty() || check.tensor(kOutput).is_empty()) && out_exists) return {};
+    // no values to keep, so that the rules decide.
+    const bool is_empty = grad.is_empty() || check.tensor(kOutput).is_empty();
+    if (is_empty && !check.tensor(kOut).is_described) return {};
     for (int i : {kGradOutput, kOutput}) ASCEND_GRAD_TRY(check.dtype_is_supported(i));
     ASCEND_GRAD_TRY(check.dtype_equals(kOutput, kGradOutput));
     const int64_t dims = grad.rank > 1 ? grad.rank : 1;

@@ -47,8 +47,8 @@ int64_t column_count(const Op::Plan& plan) {
     const int64_t element_bytes = 2 * static_cast<int64_t>(data_type_size(plan.dtype));
     const int64_t rows = plan.rows.iterations();
     int64_t columns = kMaxColumns;
-    while (columns > kMinColumns &&
-           (plan.length * columns * element_bytes > kTileBytes || rows / columns < kEnoughGroups)) {
+    while (columns > kMinColumns && (plan.length > kTileBytes / (columns * element_bytes) ||
+                                     rows / columns < kEnoughGroups)) {
         columns /= 2;
     }
     return columns;
@@ -115,8 +115,8 @@ Op::Plan Op::plan(const Args& args) {
     choose_traversal(plan, args.tensors);
     const int64_t size = static_cast<int64_t>(data_type_size(grad.dtype));
     const int64_t out_size = static_cast<int64_t>(data_type_size(out.dtype));
-    cut_into_tasks(plan, plan.length * (2 * size + out_size));
-    plan.bytes = grad.numel * (2 * size + out_size);
+    cut_into_tasks(plan, saturated_bytes(plan.length, 2 * size + out_size));
+    plan.bytes = saturated_bytes(grad.numel, 2 * size + out_size);
     plan.streaming_fits = out.data != grad.data && out.data != args.tensors[kOutput]->data &&
                           plan.traversal != Traversal::kStaged && out.dtype != DataType::kFloat64 &&
                           (plan.traversal != Traversal::kAcrossRows || is_vector_aligned(out));
