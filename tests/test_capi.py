@@ -34,9 +34,16 @@ def config(*flags: str) -> list[str]:
 def run(*command: str | Path, **variables: str) -> subprocess.CompletedProcess[str]:
     environment = {k: v for k, v in os.environ.items() if k != "LD_LIBRARY_PATH"} | variables
     done = subprocess.run(
-        [*map(str, command)], env=environment, capture_output=True, text=True, timeout=300
+        [*map(str, command)],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
     )
-    assert done.returncode == 0, f"{command[0]}: {done.returncode}\n{done.stdout[:2000]}\n{done.stderr[:2000]}"
+    assert done.returncode == 0, (
+        f"{command[0]}: {done.returncode}\n{done.stdout[:2000]}\n{done.stderr[:2000]}"
+    )
     return done
 
 
@@ -71,7 +78,9 @@ def test_program_built_with_the_flags_of_config(program: str, folder: Path) -> N
 
 def test_a_product_without_the_operator(folder: Path) -> None:
     source = PROGRAMS / "status_codes.cpp"
-    run("g++", "-std=c++17", source, *config("--cflags", "--libs"), "-pthread", "-o", folder / "soc")
+    run(
+        "g++", "-std=c++17", source, *config("--cflags", "--libs"), "-pthread", "-o", folder / "soc"
+    )
     run(folder / "soc", ASCEND_GRAD_SOC="ascend310p")
 
 
@@ -117,8 +126,10 @@ target_link_libraries(program PRIVATE ascend_grad::aclnn)
 # The two ways in which CANN's samples name its libraries.
 LINKED = [
     "link_directories(${CANN}/lib64)\nset(libraries ascendcl nnopbase opapi)",
-    ("set(libraries ${CANN}/lib64/libascendcl.so ${CANN}/lib64/libnnopbase.so "
-    "${CANN}/lib64/libopapi.so)"),
+    (
+        "set(libraries ${CANN}/lib64/libascendcl.so ${CANN}/lib64/libnnopbase.so "
+        "${CANN}/lib64/libopapi.so)"
+    ),
 ]
 
 

@@ -24,7 +24,8 @@ Blocks& blocks() {
 }
 
 char* allocate_aligned(size_t size) {
-    if (size > machine_memory().total) return nullptr;
+    static const size_t most = machine_memory().total;
+    if (size > most) return nullptr;
     return static_cast<char*>(
         std::aligned_alloc(kAlignment, (size + kAlignment - 1) / kAlignment * kAlignment));
 }

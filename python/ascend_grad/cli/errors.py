@@ -28,8 +28,10 @@ _CODES = {
         (
             "C: workspaceSize or executor of phase 1 is null",
             "C: a tensor, array or list was destroyed, is of another kind or was made up",
-            ("C: phase 2 got an executor that is null or has run already without "
-            "aclSetAclOpExecutorRepeatable"),
+            (
+                "C: phase 2 got an executor that is null or has run already without "
+                "aclSetAclOpExecutorRepeatable"
+            ),
             "C: phase 2 needs a workspace and got null, or a tensor still has no address",
         ),
     ),
@@ -37,10 +39,14 @@ _CODES = {
         "ACLNN_ERR_PARAM_INVALID",
         "an argument has a value, shape, dtype, format or layout that the operator does not allow",
         (
-            ("C: a view has negative extents, strides or offset, or leaves its storage or its "
-            "allocated block"),
-            ("C: phase 2 got an executor of another operator, or a workspace that is too small or "
-            "overlaps a tensor"),
+            (
+                "C: a view has negative extents, strides or offset, or leaves its storage or its "
+                "allocated block"
+            ),
+            (
+                "C: phase 2 got an executor of another operator, or a workspace that is too small or "
+                "overlaps a tensor"
+            ),
             "C: aclSet*TensorAddr got an index or a tensor that phase 1 was not given",
         ),
     ),
