@@ -19,8 +19,7 @@ template <class T>
 int destroy(const char* function, const char* parameter, HandleTable<T>& table,
             const void* handle) {
     if (handle == nullptr || table.remove(handle) != nullptr) return ACLNN_SUCCESS;
-    return report(
-        unknown_handle(StatusCode::kParamNullptr, function, parameter, table.describe(handle)));
+    return report({StatusCode::kParamNullptr, function, parameter, table.refuse(handle)});
 }
 
 template <class T>
@@ -29,8 +28,7 @@ int destroy_list(const char* function, HandleTable<const HandleList>& lists,
     if (handle == nullptr) return ACLNN_SUCCESS;
     const std::shared_ptr<const HandleList> list = lists.remove(handle);
     if (list == nullptr) {
-        return report(
-            unknown_handle(StatusCode::kParamNullptr, function, "array", lists.describe(handle)));
+        return report({StatusCode::kParamNullptr, function, "array", lists.refuse(handle)});
     }
     for (const void* element : list->handles) elements.remove(element);
     return ACLNN_SUCCESS;

@@ -40,6 +40,13 @@ aclError require_initialised(const char* function) {
     return fail(ACL_ERROR_UNINITIALIZE, function, "", "aclInit must be called first");
 }
 
+aclError check_device(const char* function, int32_t id) {
+    ACL_TRY(require_initialised(function));
+    if (id == 0) return ACL_SUCCESS;
+    return fail(ACL_ERROR_RT_INVALID_DEVICEID, function, "deviceId",
+                "must be 0, the only device, got " + std::to_string(id));
+}
+
 void retain_default_context() {
     DefaultContext& state = default_context();
     const auto join = [&state](aclrtContext made) {
@@ -96,8 +103,7 @@ aclError find_stream(const char* function, const char* parameter, aclrtStream ha
     ACL_TRY(require_initialised(function));
     stream = streams().find(handle);
     if (stream != nullptr) return ACL_SUCCESS;
-    return fail(ACL_ERROR_RT_INVALID_HANDLE, function, parameter,
-                "must be a stream or null, got " + streams().describe(handle));
+    return fail(ACL_ERROR_RT_INVALID_HANDLE, function, parameter, streams().refuse(handle));
 }
 
 aclError find_event(const char* function, const char* parameter, aclrtEvent handle,
@@ -106,8 +112,7 @@ aclError find_event(const char* function, const char* parameter, aclrtEvent hand
     if (handle == nullptr) return fail_null(function, parameter);
     event = events().find(handle);
     if (event != nullptr) return ACL_SUCCESS;
-    return fail(ACL_ERROR_RT_INVALID_HANDLE, function, parameter,
-                "must be an event, got " + events().describe(handle));
+    return fail(ACL_ERROR_RT_INVALID_HANDLE, function, parameter, events().refuse(handle));
 }
 
 aclError make_deadline(const char* function, int32_t timeout, Deadline& deadline) {

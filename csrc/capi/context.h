@@ -31,6 +31,9 @@ struct Initialisation {
 Initialisation& initialisation();
 aclError require_initialised(const char* function);
 
+// Fails unless the library is initialised and the id is that of the one device.
+aclError check_device(const char* function, int32_t id);
+
 // One more and one less user of the default context; the last use ends it.
 void retain_default_context();
 void release_default_context(bool drop_work);

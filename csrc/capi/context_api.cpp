@@ -15,8 +15,7 @@ aclError find_context(const char* function, aclrtContext handle,
     if (handle == nullptr) return fail_null(function, "context");
     context = contexts().find(handle);
     if (context != nullptr) return ACL_SUCCESS;
-    return fail(ACL_ERROR_RT_INVALID_HANDLE, function, "context",
-                "must be a context, got " + contexts().describe(handle));
+    return fail(ACL_ERROR_RT_INVALID_HANDLE, function, "context", contexts().refuse(handle));
 }
 
 aclError check_opt(const char* function, aclSysParamOpt opt) {
@@ -50,11 +49,7 @@ int get_opt(const char* function, const std::atomic<int64_t>* opts, aclSysParamO
 aclError aclrtCreateContext(aclrtContext* context, int32_t deviceId) {
     return guarded(__func__, kAclCodes, [&](const char* function) -> int {
         if (context == nullptr) return fail_null(function, "context");
-        ACL_TRY(require_initialised(function));
-        if (deviceId != 0) {
-            return fail(ACL_ERROR_RT_INVALID_DEVICEID, function, "deviceId",
-                        "must be 0, the only device, got " + std::to_string(deviceId));
-        }
+        ACL_TRY(check_device(function, deviceId));
         *context = contexts().insert(std::make_shared<Context>(false));
         set_current_context(*context);
         return ACL_SUCCESS;
@@ -73,7 +68,7 @@ aclError aclrtDestroyContext(aclrtContext context) {
         found = contexts().remove(context);
         if (found == nullptr) {
             return fail(ACL_ERROR_RT_INVALID_HANDLE, function, "context",
-                        "must be a context, got " + contexts().describe(context));
+                        contexts().refuse(context));
         }
         found->stream->close(false);
         return ACL_SUCCESS;

@@ -6,13 +6,6 @@ using namespace ascend_grad::capi;
 
 namespace {
 
-aclError check_device(const char* function, int32_t id) {
-    ACL_TRY(require_initialised(function));
-    if (id == 0) return ACL_SUCCESS;
-    return fail(ACL_ERROR_RT_INVALID_DEVICEID, function, "deviceId",
-                "must be 0, the only device, got " + std::to_string(id));
-}
-
 int reset_device(const char* function, int32_t id, bool drop_work) {
     ACL_TRY(check_device(function, id));
     release_default_context(drop_work);

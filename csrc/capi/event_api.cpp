@@ -99,8 +99,7 @@ aclError aclrtDestroyEvent(aclrtEvent event) {
         if (event == nullptr) return fail_null(function, "event");
         const std::shared_ptr<Event> found = events().remove(event);
         if (found == nullptr) {
-            return fail(ACL_ERROR_RT_INVALID_HANDLE, function, "event",
-                        "must be an event, got " + events().describe(event));
+            return fail(ACL_ERROR_RT_INVALID_HANDLE, function, "event", events().refuse(event));
         }
         const std::lock_guard<std::mutex> lock(queue_mutex());
         found->retire();

@@ -170,8 +170,8 @@ aclnnStatus run(const OperatorInfo& info, void* workspace, uint64_t workspace_si
                  std::string("must be one of this operator, got one of ") + call->info().name.c});
         }
         if (!call->is_repeatable && executors().remove(executor) == nullptr) {
-            return report(unknown_handle(StatusCode::kParamNullptr, function, "executor",
-                                         executors().describe(executor)));
+            return report(
+                {StatusCode::kParamNullptr, function, "executor", executors().refuse(executor)});
         }
         return call->run(workspace, workspace_size, stream);
     });

@@ -9,8 +9,7 @@ Status find_call(const char* function, const aclOpExecutor* handle, std::shared_
     if (handle == nullptr) return null_argument(StatusCode::kInnerNullptr, function, "executor");
     call = executors().find(handle);
     if (call != nullptr) return {};
-    return unknown_handle(StatusCode::kInnerNullptr, function, "executor",
-                          executors().describe(handle));
+    return {StatusCode::kInnerNullptr, function, "executor", executors().refuse(handle)};
 }
 
 enum class Side { kInputs, kOutputs, kAll };

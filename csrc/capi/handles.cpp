@@ -29,18 +29,19 @@ void* new_handle(HandleKind kind) {
     return reinterpret_cast<void*>(static_cast<uintptr_t>(mark << kKindShift | number));
 }
 
-std::string describe_handle(const void* handle, HandleKind expected) {
+std::string refuse_handle(const void* handle, HandleKind expected) {
     const uint64_t value = reinterpret_cast<uintptr_t>(handle);
-    const uint64_t mark = value >> kKindShift;
-    const uint64_t kind = mark ^ kMark;
+    const uint64_t kind = value >> kKindShift ^ kMark;
     const uint64_t number = value & ((uint64_t{1} << kKindShift) - 1);
+    const auto wanted = static_cast<size_t>(expected);
+    std::string text = std::string("must be a live ") + kKindNames[wanted] + ", got ";
     if (kind >= kKinds || number == 0 || number > g_next[kind].load(std::memory_order_relaxed)) {
-        char text[64];
-        std::snprintf(text, sizeof(text), "%p, which this library never gave out", handle);
-        return text;
+        char address[32];
+        std::snprintf(address, sizeof(address), "%p", handle);
+        return text + address + ", which this library never gave out";
     }
-    const std::string name = std::string("an ") + kKindNames[kind];
-    return kind == static_cast<uint64_t>(expected) ? name + " that was destroyed or used up" : name;
+    text.append("an ").append(kKindNames[kind]);
+    return kind == wanted ? text + " that was destroyed or used up" : text;
 }
 
 }  // namespace ascend_grad::capi

@@ -30,8 +30,10 @@ enum class HandleKind : uint8_t {
 
 // The next handle of a kind.
 void* new_handle(HandleKind kind);
-// "an aclTensor that was destroyed", "an aclIntArray", "0x7f00, which this library never gave out".
-std::string describe_handle(const void* handle, HandleKind expected);
+// What is said of a handle without an object: "must be a live aclTensor, got an aclTensor that was
+// destroyed or used up", "..., got an aclIntArray", "..., got 0x7f00, which this library never gave
+// out".
+std::string refuse_handle(const void* handle, HandleKind expected);
 
 // Objects outlive their handles while somebody uses them.
 template <class T>
@@ -70,7 +72,7 @@ class HandleTable {
         for (const auto& entry : objects_) result.push_back(entry.second);
         return result;
     }
-    std::string describe(const void* handle) const { return describe_handle(handle, kind_); }
+    std::string refuse(const void* handle) const { return refuse_handle(handle, kind_); }
 
   private:
     const HandleKind kind_;

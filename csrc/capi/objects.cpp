@@ -43,11 +43,6 @@ void set_address(const aclTensor* handle, const Tensor& tensor, void* address) {
     tensors().replace(handle, std::make_shared<const Tensor>(std::move(moved)));
 }
 
-Status unknown_handle(StatusCode code, const char* function, const char* parameter,
-                      const std::string& description) {
-    return {code, function, parameter, "must be a live handle of its type, got " + description};
-}
-
 Status null_argument(StatusCode code, const char* function, const char* parameter) {
     return {code, function, parameter, required_text(Interface::kC)};
 }

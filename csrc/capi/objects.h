@@ -53,9 +53,6 @@ HandleTable<const HandleList>& scalar_lists();
 // Another address of the storage for the tensor behind the handle.
 void set_address(const aclTensor* handle, const Tensor& tensor, void* address);
 
-// "must be a live handle of its type, got ..."
-Status unknown_handle(StatusCode code, const char* function, const char* parameter,
-                      const std::string& description);
 Status null_argument(StatusCode code, const char* function, const char* parameter);
 
 // The object of a handle that may not be null; ACLNN_ERR_PARAM_NULLPTR otherwise.
@@ -65,7 +62,7 @@ Status find_object(const HandleTable<T>& table, const char* function, const char
     if (handle == nullptr) return null_argument(StatusCode::kParamNullptr, function, parameter);
     object = table.find(handle);
     if (object != nullptr) return {};
-    return unknown_handle(StatusCode::kParamNullptr, function, parameter, table.describe(handle));
+    return {StatusCode::kParamNullptr, function, parameter, table.refuse(handle)};
 }
 
 }  // namespace ascend_grad::capi

@@ -23,8 +23,7 @@ int destroy_stream(const char* function, aclrtStream handle, bool drop_work) {
     if (handle == nullptr) return fail_null(function, "stream");
     const std::shared_ptr<Stream> stream = streams().remove(handle);
     if (stream == nullptr) {
-        return fail(ACL_ERROR_RT_INVALID_HANDLE, function, "stream",
-                    "must be a stream, got " + streams().describe(handle));
+        return fail(ACL_ERROR_RT_INVALID_HANDLE, function, "stream", streams().refuse(handle));
     }
     stream->close(drop_work);
     return ACL_SUCCESS;
