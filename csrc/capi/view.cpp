@@ -13,19 +13,19 @@ bool any_negative(const std::vector<int64_t>& values) {
     return std::any_of(values.begin(), values.end(), [](int64_t value) { return value < 0; });
 }
 
-// False when the product of the extents, none negative, does not fit.
+// False when there are too many, extents of 0 being taken for 1: a shape is in bounds or not
+// whether or not it has elements. No extent is negative.
 bool count_elements(const std::vector<int64_t>& extents, int64_t& count) {
-    count = 1;
-    if (std::find(extents.begin(), extents.end(), 0) != extents.end()) {
-        count = 0;
-        return true;
-    }
+    int64_t product = 1;
+    bool fits = true;
+    bool is_empty = false;
     for (const int64_t extent : extents) {
-        int64_t product;
-        if (__builtin_mul_overflow(count, extent, &product)) return false;
-        count = product;
+        is_empty = is_empty || extent == 0;
+        fits = fits && !__builtin_mul_overflow(product, std::max<int64_t>(extent, 1), &product) &&
+               product <= kMaxElements;
     }
-    return true;
+    count = is_empty ? 0 : fits ? product : INT64_MAX;
+    return fits;
 }
 
 // In elements, from the storage's begin to past the last one; false when it does not fit.
@@ -51,10 +51,7 @@ ViewDefect place(const Tensor& tensor, TensorView& view, Placement& placement) {
     }
     view.numel = -1;
     if (any_negative(tensor.shape)) return ViewDefect::kNegativeExtent;
-    if (!count_elements(tensor.shape, view.numel) || view.numel > kMaxElements) {
-        view.numel = INT64_MAX;
-        return ViewDefect::kOverflow;
-    }
+    if (!count_elements(tensor.shape, view.numel)) return ViewDefect::kOverflow;
     if (any_negative(tensor.strides)) return ViewDefect::kNegativeStride;
     if (tensor.offset < 0) return ViewDefect::kNegativeOffset;
     int64_t stored = 0;
