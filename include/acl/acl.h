@@ -26,8 +26,8 @@ ACL_FUNC_VISIBILITY aclError aclFinalize(void);
 ACL_FUNC_VISIBILITY aclError aclrtGetVersion(int32_t* majorVersion, int32_t* minorVersion,
                                              int32_t* patchVersion);
 
-// Why a call on this thread failed: function, parameter, rule, what was given. Null when none did
-// since the last time it was asked. Valid until the next call on this thread.
+// Why the last call that failed on this thread did: function, parameter, rule, what was given.
+// Null when none did. Valid until the next call on this thread.
 ACL_FUNC_VISIBILITY const char* aclGetRecentErrMsg(void);
 
 #ifdef __cplusplus

@@ -164,7 +164,7 @@ ACL_FUNC_VISIBILITY aclError aclrtEventElapsedTime(float* ms, aclrtEvent startEv
                                                    aclrtEvent endEvent);
 
 // Memory, aligned to 64 bytes; the policy makes no difference. A size of 0 is
-// ACL_ERROR_INVALID_PARAM; ACL_ERROR_RT_MEMORY_ ALLOCATION when there is not enough. What queued
+// ACL_ERROR_INVALID_PARAM; ACL_ERROR_RT_MEMORY_ALLOCATION when there is not enough. What queued
 // work uses is released after it. Freeing what was not allocated here, or twice, is
 // ACL_ERROR_RT_MEMORY_FREE.
 ACL_FUNC_VISIBILITY aclError aclrtMalloc(void** devPtr, size_t size, aclrtMemMallocPolicy policy);
