@@ -7,11 +7,13 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from operator import index
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ascend_grad import _core
 from ascend_grad.errors import ParamInvalidError, RuntimeUnavailableError
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 DEVICES = ("cpu", "npu", "emulator")
 
@@ -91,6 +93,8 @@ def include_dir() -> str:
 def cann_home() -> Path:
     """Folder with include/ and lib64/ as in CANN's toolkit."""
     # An editable installation has the package's compiled part in another folder than its sources.
+    from pathlib import Path  # here, because importing it takes a tenth of the package's import
+
     folders = [Path(folder) for folder in sys.modules[__package__].__path__]
     return next((folder for folder in folders if (folder / "lib64").is_dir()), folders[0])
 
