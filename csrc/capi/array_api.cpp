@@ -2,6 +2,7 @@
 #include <cstring>
 
 #include "capi/objects.h"
+#include "capi/raw_value.h"
 #include "core/float16.h"
 
 using namespace ascend_grad;
@@ -104,7 +105,7 @@ aclBoolArray* aclCreateBoolArray(const bool* value, uint64_t size) {
 
 aclScalar* aclCreateScalar(void* value, aclDataType dataType) {
     return create<aclScalar>(__func__, [&](const char* function) -> void* {
-        Scalar scalar{{}, static_cast<DataType>(dataType)};
+        Scalar scalar{{}, static_cast<DataType>(raw_value(dataType))};
         const size_t size = data_type_size(scalar.dtype);
         if (value == nullptr) {
             report(null_argument(StatusCode::kParamNullptr, function, "value"));
@@ -208,7 +209,7 @@ aclnnStatus aclGetScalarListSize(const aclScalarList* scalarList, uint64_t* size
 }
 
 size_t aclDataTypeSize(aclDataType dataType) {
-    return data_type_size(static_cast<DataType>(dataType));
+    return data_type_size(static_cast<DataType>(raw_value(dataType)));
 }
 
 float aclFloat16ToFloat(aclFloat16 value) {

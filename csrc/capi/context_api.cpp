@@ -1,5 +1,6 @@
 #include "acl/acl_rt.h"
 #include "capi/context.h"
+#include "capi/raw_value.h"
 
 using namespace ascend_grad;
 using namespace ascend_grad::capi;
@@ -18,15 +19,14 @@ aclError find_context(const char* function, aclrtContext handle,
     return fail(ACL_ERROR_RT_INVALID_HANDLE, function, "context", contexts().refuse(handle));
 }
 
-aclError check_opt(const char* function, aclSysParamOpt opt) {
-    const int index = static_cast<int>(opt);
+aclError check_opt(const char* function, int32_t index) {
     if (index >= 0 && index < kSysParamOpts) return ACL_SUCCESS;
     return fail(ACL_ERROR_INVALID_PARAM, function, "opt",
                 "must be ACL_OPT_DETERMINISTIC or ACL_OPT_ENABLE_DEBUG_KERNEL, got " +
                     std::to_string(index));
 }
 
-int set_opt(const char* function, std::atomic<int64_t>* opts, aclSysParamOpt opt, int64_t value) {
+int set_opt(const char* function, std::atomic<int64_t>* opts, int32_t opt, int64_t value) {
     ACL_TRY(check_opt(function, opt));
     if (value != 0 && value != 1) {
         return fail(ACL_ERROR_INVALID_PARAM, function, "value",
@@ -36,8 +36,7 @@ int set_opt(const char* function, std::atomic<int64_t>* opts, aclSysParamOpt opt
     return ACL_SUCCESS;
 }
 
-int get_opt(const char* function, const std::atomic<int64_t>* opts, aclSysParamOpt opt,
-            int64_t* value) {
+int get_opt(const char* function, const std::atomic<int64_t>* opts, int32_t opt, int64_t* value) {
     ACL_TRY(check_opt(function, opt));
     if (value == nullptr) return fail_null(function, "value");
     *value = opts[opt];
@@ -98,7 +97,7 @@ aclError aclrtCtxSetSysParamOpt(aclSysParamOpt opt, int64_t value) {
     return guarded(__func__, kAclCodes, [&](const char* function) -> int {
         std::shared_ptr<Context> context;
         ACL_TRY(current_context(function, context));
-        return set_opt(function, context->sys_param_opts, opt, value);
+        return set_opt(function, context->sys_param_opts, raw_value(opt), value);
     });
 }
 
@@ -106,20 +105,20 @@ aclError aclrtCtxGetSysParamOpt(aclSysParamOpt opt, int64_t* value) {
     return guarded(__func__, kAclCodes, [&](const char* function) -> int {
         std::shared_ptr<Context> context;
         ACL_TRY(current_context(function, context));
-        return get_opt(function, context->sys_param_opts, opt, value);
+        return get_opt(function, context->sys_param_opts, raw_value(opt), value);
     });
 }
 
 aclError aclrtSetSysParamOpt(aclSysParamOpt opt, int64_t value) {
     return guarded(__func__, kAclCodes, [&](const char* function) -> int {
         ACL_TRY(require_initialised(function));
-        return set_opt(function, g_sys_param_opts, opt, value);
+        return set_opt(function, g_sys_param_opts, raw_value(opt), value);
     });
 }
 
 aclError aclrtGetSysParamOpt(aclSysParamOpt opt, int64_t* value) {
     return guarded(__func__, kAclCodes, [&](const char* function) -> int {
         ACL_TRY(require_initialised(function));
-        return get_opt(function, g_sys_param_opts, opt, value);
+        return get_opt(function, g_sys_param_opts, raw_value(opt), value);
     });
 }

@@ -1,5 +1,6 @@
 #include "acl/acl_rt.h"
 #include "capi/context.h"
+#include "capi/raw_value.h"
 
 using namespace ascend_grad;
 using namespace ascend_grad::capi;
@@ -31,11 +32,10 @@ aclError hold_memory(const char* function, const char* parameter, const void* po
                     std::to_string(block->size) + " in all");
 }
 
-aclError check_kind(const char* function, aclrtMemcpyKind kind, int last) {
-    const int value = static_cast<int>(kind);
-    if (value >= 0 && value <= last) return ACL_SUCCESS;
+aclError check_kind(const char* function, int32_t kind, int last) {
+    if (kind >= 0 && kind <= last) return ACL_SUCCESS;
     return fail(ACL_ERROR_INVALID_PARAM, function, "kind",
-                "must be between 0 and " + std::to_string(last) + ", got " + std::to_string(value));
+                "must be between 0 and " + std::to_string(last) + ", got " + std::to_string(kind));
 }
 
 aclError make_copy(const char* function, const Side& to, const Side& from, size_t width,
@@ -73,7 +73,7 @@ void submit(Work&& task, Stream* stream) {
 }
 
 int copy(const char* function, const Side& to, size_t destMax, const Side& from, size_t count,
-         aclrtMemcpyKind kind, int last_kind, Stream* stream) {
+         int32_t kind, int last_kind, Stream* stream) {
     if (to.address == nullptr) return fail_null(function, to.parameter);
     if (from.address == nullptr) return fail_null(function, from.parameter);
     ACL_TRY(check_kind(function, kind, last_kind));
@@ -85,7 +85,7 @@ int copy(const char* function, const Side& to, size_t destMax, const Side& from,
 }
 
 int copy_2d(const char* function, const Side& to, const Side& from, size_t width, size_t height,
-            aclrtMemcpyKind kind, int last_kind, Stream* stream) {
+            int32_t kind, int last_kind, Stream* stream) {
     ACL_TRY(check_kind(function, kind, last_kind));
     CopyTask task;
     ACL_TRY(make_copy(function, to, from, width, height, task));
@@ -119,7 +119,7 @@ aclError aclrtMemcpy(void* dst, size_t destMax, const void* src, size_t count,
         if (count == 0) return ACL_SUCCESS;
         ACL_TRY(require_context(function));
         return copy(function, {"dst", dst, count, "count"}, destMax, {"src", src, count, "count"},
-                    count, kind, kLastSyncKind, nullptr);
+                    count, raw_value(kind), kLastSyncKind, nullptr);
     });
 }
 
@@ -130,7 +130,7 @@ aclError aclrtMemcpyAsync(void* dst, size_t destMax, const void* src, size_t cou
         std::shared_ptr<Stream> queue;
         ACL_TRY(find_stream(function, "stream", stream, queue));
         return copy(function, {"dst", dst, count, "count"}, destMax, {"src", src, count, "count"},
-                    count, kind, kLastAsyncKind, queue.get());
+                    count, raw_value(kind), kLastAsyncKind, queue.get());
     });
 }
 
@@ -140,7 +140,7 @@ aclError aclrtMemcpy2d(void* dst, size_t dpitch, const void* src, size_t spitch,
         if (width == 0 || height == 0) return ACL_SUCCESS;
         ACL_TRY(require_context(function));
         return copy_2d(function, {"dst", dst, dpitch, "dpitch"}, {"src", src, spitch, "spitch"},
-                       width, height, kind, kLastSyncKind, nullptr);
+                       width, height, raw_value(kind), kLastSyncKind, nullptr);
     });
 }
 
@@ -151,7 +151,7 @@ aclError aclrtMemcpy2dAsync(void* dst, size_t dpitch, const void* src, size_t sp
         std::shared_ptr<Stream> queue;
         ACL_TRY(find_stream(function, "stream", stream, queue));
         return copy_2d(function, {"dst", dst, dpitch, "dpitch"}, {"src", src, spitch, "spitch"},
-                       width, height, kind, kLastAsyncKind, queue.get());
+                       width, height, raw_value(kind), kLastAsyncKind, queue.get());
     });
 }
 

@@ -1,6 +1,7 @@
 #include "acl/acl_rt.h"
 #include "capi/context.h"
 #include "capi/memory.h"
+#include "capi/raw_value.h"
 
 using namespace ascend_grad;
 using namespace ascend_grad::capi;
@@ -95,7 +96,7 @@ aclError aclrtGetMemInfo(aclrtMemAttr attr, size_t* free, size_t* total) {
         if (total == nullptr) return fail_null(function, "total");
         std::shared_ptr<Context> context;
         ACL_TRY(current_context(function, context));
-        const int value = static_cast<int>(attr);
+        const int value = raw_value(attr);
         if (value < ACL_DDR_MEM || value > ACL_HBM_MEM_P2P_HUGE1G) {
             return fail(ACL_ERROR_INVALID_PARAM, function, "attr",
                         "must be between ACL_DDR_MEM (0) and ACL_HBM_MEM_P2P_HUGE1G (11), got " +

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "capi/objects.h"
+#include "capi/raw_value.h"
 
 using namespace ascend_grad;
 using namespace ascend_grad::capi;
@@ -81,8 +82,8 @@ aclTensor* aclCreateTensor(const int64_t* viewDims, uint64_t viewDimsNum, aclDat
                                                   std::move(strides),
                                                   {storageDims, storageDims + storageDimsNum},
                                                   offset,
-                                                  static_cast<DataType>(dataType),
-                                                  static_cast<Format>(format),
+                                                  static_cast<DataType>(raw_value(dataType)),
+                                                  static_cast<Format>(raw_value(format)),
                                                   static_cast<char*>(tensorData)})));
         return ACLNN_SUCCESS;
     });
@@ -111,8 +112,8 @@ aclnnStatus aclInitTensor(aclTensor* tensor, const int64_t* viewDims, uint64_t v
             made.storage_shape.assign(storageDims, storageDims + storageDimsNum);
         if (tensorData != nullptr) made.address = static_cast<char*>(tensorData);
         made.offset = offset;
-        made.dtype = static_cast<DataType>(dataType);
-        made.format = static_cast<Format>(format);
+        made.dtype = static_cast<DataType>(raw_value(dataType));
+        made.format = static_cast<Format>(raw_value(format));
         tensors().replace(tensor, std::make_shared<const Tensor>(std::move(made)));
         return ACLNN_SUCCESS;
     });
