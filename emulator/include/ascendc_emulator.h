@@ -35,6 +35,9 @@ struct Options {
 // nosync, nomemory, nooperands, nocost, cost (print the table), trace=FILE, svg=FILE, soc=NAME.
 Options options_from_environment();
 
+// Cores that kernels may use on that version of the family; "" is its largest, 0 for no such name.
+uint32_t core_count(int arch, const std::string& soc_version);
+
 enum class Severity { error, note };
 
 struct Report {
@@ -108,6 +111,9 @@ struct Result {
 Result launch(int arch, const std::string& kernel, uint32_t block_dim,
               const std::function<void()>& body,
               const Options& options = options_from_environment());
+
+// Prints or writes what that variable asks for: cost table, trace, picture.
+void write_environment_output(const Result& result);
 
 template <typename Kernel, typename... Args>
 Result run(int arch, const std::string& name, uint32_t block_dim, const Options& options,

@@ -12,4 +12,5 @@
 #include "ascendc_emulator/api_move.h"
 #include "ascendc_emulator/api_reduce.h"
 #include "ascendc_emulator/api_sync.h"
+#include "ascendc_emulator/local_memory.h"
 #include "ascendc_emulator/tpipe.h"

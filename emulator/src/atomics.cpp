@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "core.h"
+#include "launch.h"
 
 namespace ascendc_emulator {
 namespace {

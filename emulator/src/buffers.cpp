@@ -72,13 +72,15 @@ void check_leaks(Core& core, Loc loc, bool may_throw) {
         Instr instr{"AllocTensor", b.alloc_loc, kS};
         const char* kStates[] = {"", "never enqueued and never freed", "still in the queue",
                                  "never freed"};
+        UbTensor t;
+        t.address = b.begin;
+        t.bytes = b.bytes;
+        t.buffer = static_cast<uint32_t>(&b - core.buffers.data());
         Report r =
             core.make("queue-leak", instr,
-                      std::string("the tensor is ") + kStates[b.state] + " when the TPipe at " +
-                          (loc.file ? loc.file : "?") + ":" + std::to_string(loc.line) + " ends");
-        r.tensor = "buffer " + std::to_string(b.index + 1) + " of " + std::to_string(b.of) +
-                   " of the TQue from " + (b.loc.file ? b.loc.file : "?") + ":" +
-                   std::to_string(b.loc.line);
+                      std::string("the tensor is ") + kStates[b.state] +
+                          (loc.file ? " at TPipe::Reset of " + at(loc) : " when its TPipe ends"),
+                      t);
         if (may_throw) {
             core.report(std::move(r));
         } else {

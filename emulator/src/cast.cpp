@@ -181,11 +181,10 @@ void check_widening(Core& core, const Instr& instr, const rt::VectorCall& call, 
     if (walk.repeats == 1)
         return core.note("widening-in-place", instr,
                          "dst and src overlap while the conversion widens");
-    Report r = core.make("illegal-overlap", instr,
-                         "dst and src overlap while the conversion widens: later sources are "
-                         "overwritten before they are read");
-    r.tensor = core.describe(call.dst.tensor);
-    core.report(std::move(r));
+    core.report(core.make("illegal-overlap", instr,
+                          "dst and src overlap while the conversion widens: later sources are "
+                          "overwritten before they are read",
+                          call.dst.tensor));
 }
 
 }  // namespace
@@ -217,16 +216,15 @@ void cast(const VectorCall& call, AscendC::RoundMode mode, Loc loc) {
                            : core.soc.arch == 200 ? entry->modes_200
                                                   : entry->modes_100;
     if (modes == 0) {
-        core.report(
-            core.make("unsupported", instr, "no conversion " + pair + " on " + core.soc.name));
+        core.report(core.make("unsupported", instr,
+                              "no conversion " + pair + " on " + core.soc.name, dst_t));
         return;
     }
     if ((modes & bit(mode)) == 0) {
-        Report r = core.make("illegal-round-mode", instr,
-                             std::string(mode_name(mode)) + " does not exist for the conversion " +
-                                 pair + " on " + core.soc.name);
-        r.index = static_cast<int64_t>(mode);
-        core.report(std::move(r));
+        core.report(core.make("illegal-round-mode", instr,
+                              std::string(mode_name(mode)) + " does not exist for the conversion " +
+                                  pair + " on " + core.soc.name,
+                              dst_t, static_cast<int64_t>(mode)));
     }
     Walk walk;
     if (!plan(core, instr, call, std::max(dst_t.element_size, src_t.element_size), walk)) return;

@@ -55,13 +55,14 @@ bool check_whole_repeats(Core& core, const Instr& instr, const rt::VectorCall& c
     if (!call.counted || bytes % 256 == 0) return true;
     const uint64_t covered = bytes / 256 * 256 / element;
     if (core.launch.options.check_operands) {
+        const UbTensor& t = call.src0.tensor;
         Report r =
             core.make("uncovered-length", instr,
                       "count " + std::to_string(walk.elements) + " is " + std::to_string(bytes) +
                           " bytes, not a multiple of 256: elements from " +
-                          std::to_string(covered) + " on are not compared");
-        r.index = static_cast<int64_t>(covered);
-        r.tensor = core.describe(call.src0.tensor);
+                          std::to_string(covered) + " on are not compared",
+                      t, static_cast<int64_t>(covered));
+        r.end = r.begin + bytes;
         core.report(std::move(r));
     }
     if (covered == 0) return false;
@@ -78,10 +79,6 @@ void reserve_top(Core& core, const Instr& instr) {
     core.ub_init.set(core.soc.reserved_ub, core.ub.size(), false);
     core.scratched_by = instr.name;
     core.scratched_at = instr.loc;
-}
-
-uint32_t bit_at(const Core& core, uint64_t base, uint64_t index) {
-    return core.ub[base + index / 8] >> (index % 8) & 1u;
 }
 
 }  // namespace
@@ -101,9 +98,8 @@ void compare(const VectorCall& call, CMPMODE mode, bool scalar, bool to_register
     const UbTensor &dst = call.dst.tensor, &a = call.src0.tensor, &b = call.src1.tensor;
     const DType dtype = a.dtype;
     if (dtype == DType::i32 && mode != CMPMODE::EQ) {
-        Report r = core.make("unsupported", instr, "int32_t compares with CMPMODE::EQ only");
-        r.index = static_cast<int64_t>(mode);
-        core.report(std::move(r));
+        core.report(core.make("unsupported", instr, "int32_t compares with CMPMODE::EQ only", a,
+                              static_cast<int64_t>(mode)));
         return;
     }
     Walk walk;
@@ -138,6 +134,7 @@ void compare(const VectorCall& call, CMPMODE mode, bool scalar, bool to_register
         }
     }
     if (!to_register) core.ub_init.set(to[0].begin, to[0].end, true);
+    core.compare_mask_set |= to_register;
     core.charge(instr, vector_cycles(core, 1, walk.repeats), walk.repeats);
 }
 
@@ -150,98 +147,12 @@ void move_compare_mask(const UbTensor& t, bool to_register, Loc loc) {
     uint8_t* place = core.ub.data() + t.address;
     if (to_register) {
         std::memcpy(core.compare_mask, place, 16);
+        core.compare_mask_set = true;
     } else {
         std::memcpy(place, core.compare_mask, 16);
         core.ub_init.set(range[0].begin, range[0].end, true);
     }
     core.charge(instr, vector_cycles(core, 1, 1), 1);
-}
-
-namespace {
-
-// Common part of the Select forms; `bit(repeat, lane)` chooses src0.
-template <typename Bit>
-void run_select(Core& core, const Instr& instr, const VectorCall& call, const Walk& walk,
-                bool scalar, Bit bit) {
-    const UbTensor &dst_t = call.dst.tensor, &a = call.src0.tensor, &b = call.src1.tensor;
-    const Layout dst = layout_of(call.dst, walk), s0 = layout_of(call.src0, walk),
-                 s1 = layout_of(call.src1, walk);
-    const auto to = ranges_of(walk, dst), r0 = ranges_of(walk, s0);
-    const auto r1 = scalar ? std::vector<Range>() : ranges_of(walk, s1);
-    if (!check_operand(core, instr, dst_t, "dst", to, 32)) return;
-    if (!check_operand(core, instr, a, "src0", r0, 32)) return;
-    if (!scalar && !check_operand(core, instr, b, "src1", r1, 32)) return;
-    check_overlap(core, instr, walk, dst, dst_t, s0, "src0", false);
-    if (!scalar) check_overlap(core, instr, walk, dst, dst_t, s1, "src1", false);
-    bool all = use_operand(core, instr, a, "src0", r0, false);
-    if (!scalar) all &= use_operand(core, instr, b, "src1", r1, false);
-    use_operand(core, instr, dst_t, "dst", to, true);
-    const uint32_t size = dst_t.element_size;
-    alignas(64) uint8_t x[512] = {}, y[512] = {}, out[512] = {};
-    for (uint64_t r = 0; r < walk.repeats; ++r) {
-        load_lanes(core, walk, s0, r, x);
-        if (!scalar) load_lanes(core, walk, s1, r, y);
-        for (uint32_t lane = 0; lane < walk.lanes; ++lane) {
-            const uint8_t* other =
-                scalar ? reinterpret_cast<const uint8_t*>(&call.scalar) : y + lane * size;
-            std::memcpy(out + lane * size, bit(r, lane) ? x + lane * size : other, size);
-            if (all || !walk.mask_of(r).test(lane)) continue;
-            const Layout& chosen = bit(r, lane) ? s0 : s1;
-            const bool constant = scalar && !bit(r, lane);
-            const uint64_t from = chosen.address(r, lane), d = dst.address(r, lane);
-            core.ub_init.set(d, d + size, constant || core.ub_init.all(from, from + size));
-        }
-        store_lanes(core, walk, dst, r, out);
-    }
-    if (all)
-        for (const Range& r : to) core.ub_init.set(r.begin, r.end, true);
-    core.charge(instr, vector_cycles(core, 1, walk.repeats), walk.repeats);
-}
-
-}  // namespace
-
-void select(const VectorCall& call, const UbTensor& sel, SELMODE mode, bool scalar, Loc loc) {
-    Core& core = current_core("Select");
-    const Instr instr = core.begin("Select", kV, loc);
-    const bool consecutive = mode != SELMODE::VSEL_CMPMASK_SPR;
-    if (core.soc.arch == 100 && consecutive) {
-        Report r = core.make("unsupported", instr, "only VSEL_CMPMASK_SPR exists on ascend910");
-        r.index = static_cast<int64_t>(mode);
-        core.report(std::move(r));
-        return;
-    }
-    if (scalar != (mode == SELMODE::VSEL_TENSOR_SCALAR_MODE)) {
-        Report r = core.make("illegal-argument", instr,
-                             scalar ? "a scalar src1 needs VSEL_TENSOR_SCALAR_MODE"
-                                    : "VSEL_TENSOR_SCALAR_MODE needs a scalar src1");
-        r.index = static_cast<int64_t>(mode);
-        core.report(std::move(r));
-        return;
-    }
-    Walk walk;
-    if (!plan(core, instr, call, call.dst.tensor.element_size, walk)) return;
-    const uint64_t bits = consecutive ? walk.contiguous ? walk.elements : walk.repeats * walk.lanes
-                                      : std::min<uint64_t>(walk.lanes, walk.elements);
-    const std::vector<Range> mask_range{{sel.address, sel.address + (bits + 7) / 8}};
-    if (!check_operand(core, instr, sel, "selMask", mask_range, 32)) return;
-    use_operand(core, instr, sel, "selMask", mask_range, false);
-    if (consecutive) use_reserved_ub(core, instr);
-    if (!consecutive && walk.repeats > 1)
-        core.note("select-mask-reused", instr,
-                  "VSEL_CMPMASK_SPR applies the first repeat's bits to every repeat");
-    run_select(core, instr, call, walk, scalar, [&](uint64_t r, uint32_t lane) {
-        return bit_at(core, sel.address, (consecutive ? r * walk.lanes : 0) + lane) != 0;
-    });
-}
-
-void select_by_register(const VectorCall& call, Loc loc) {
-    Core& core = current_core("Select");
-    const Instr instr = core.begin("Select", kV, loc);
-    Walk walk;
-    if (!plan(core, instr, call, call.dst.tensor.element_size, walk)) return;
-    run_select(core, instr, call, walk, false, [&](uint64_t, uint32_t lane) {
-        return (core.compare_mask[lane / 64] >> (lane % 64) & 1u) != 0;
-    });
 }
 
 }  // namespace ascendc_emulator::rt

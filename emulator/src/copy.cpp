@@ -1,8 +1,9 @@
-// Data movement: DataCopy, DataCopyPad, slices, InitOutput, scalar GM access.
+// Data movement: DataCopy, DataCopyPad, InitOutput.
 #include <algorithm>
 #include <cstring>
 
 #include "atomics.h"
+#include "gm_access.h"
 #include "vector_engine.h"
 
 namespace ascendc_emulator {
@@ -10,11 +11,11 @@ namespace {
 
 constexpr uint64_t kPendingLimit = 64ull << 20;  // bytes of deferred atomics per core
 
-bool check_shape(Core& core, const Instr& instr, const rt::CopyCall& call, uint32_t element) {
+// `t`: the tensor in UB that the copy fills or empties.
+bool check_shape(Core& core, const Instr& instr, const rt::CopyCall& call, const UbTensor& t) {
+    const uint32_t element = t.element_size;
     const auto fail = [&](const char* rule, int64_t index, const std::string& message) {
-        Report r = core.make(rule, instr, message);
-        r.index = index;
-        core.report(std::move(r));
+        core.report(core.make(rule, instr, message, t, index));
         return false;
     };
     if (call.counted && core.launch.options.check_operands && call.requested_bytes % 32 != 0)
@@ -45,21 +46,6 @@ bool check_shape(Core& core, const Instr& instr, const rt::CopyCall& call, uint3
     return true;
 }
 
-// GM side: byte-exact accesses page by page; `move` copies while the page is locked.
-template <typename Move>
-void gm_access(Core& core, const Instr& instr, GmBuffer& buffer, uint64_t begin, uint64_t bytes,
-               bool writes, Move move) {
-    buffer.locked_pages(begin, begin + bytes, [&](uint64_t b, uint64_t e) {
-        core.access_gm(instr, buffer, b, e, writes);
-        move(b, e);
-    });
-}
-
-// Atomics of the core into a buffer are applied before the core reads it again or stores plainly.
-void settle(Core& core, const GmBuffer& buffer) {
-    if (!core.pending_atomics.empty()) core.flush_atomics(&buffer);
-}
-
 struct GmSource {
     bool any = false, all = true;
 };
@@ -86,18 +72,6 @@ void piece_in(Core& core, const Instr& instr, uint32_t ub, const GmTensor& gm, u
             core.ub_init.set(to + i - b, to + i - b + 1, good);
         }
     });
-}
-
-void report_unwritten_gm(Core& core, const Instr& instr, const GmTensor& gm, uint64_t bytes) {
-    if (!core.launch.options.check_memory) return;
-    auto buffer = core.gm_range(instr, gm, 0, bytes);
-    if (!buffer) return;
-    Report r = core.make("uninitialized-read", instr, "reads GM bytes that nobody wrote");
-    r.tensor = buffer->describe();
-    r.begin = static_cast<uint64_t>(gm.address - buffer->begin);
-    r.end = r.begin + bytes;
-    r.index = 0;
-    core.report(std::move(r));
 }
 
 void piece_out(Core& core, const Instr& instr, const GmTensor& gm, uint64_t offset, uint32_t ub,
@@ -146,20 +120,24 @@ void check_atomic_target(Core& core, const Instr& instr, const GmTensor& gm, uin
         if (hit < e) buffer->init.set(b, e, true);
     });
     if (bad == start + bytes) return;
-    Report r = core.make("uninitialized-read", instr,
-                         "an atomic store adds to GM bytes that nobody wrote");
-    r.tensor = buffer->describe();
-    r.begin = start;
-    r.end = start + bytes;
-    r.index = static_cast<int64_t>(bad - start) / gm.element_size;
-    core.report(std::move(r));
+    core.report(core.make("uninitialized-read", instr,
+                          "an atomic store adds to GM bytes that nobody wrote", *buffer, start,
+                          start + bytes, static_cast<int64_t>(bad - start) / gm.element_size));
 }
 
 void check_gm_alignment(Core& core, const Instr& instr, const GmTensor& gm) {
     if (!core.launch.options.check_operands) return;
     if (reinterpret_cast<uintptr_t>(gm.address) % gm.element_size == 0) return;
-    core.report(
-        core.make("misaligned", instr, "the GM address is not a multiple of the element size"));
+    const auto address = reinterpret_cast<uintptr_t>(gm.address);
+    Report r =
+        core.make("misaligned", instr,
+                  "the GM address " + hex(address) + " is not a multiple of the element size " +
+                      std::to_string(gm.element_size));
+    if (auto buffer = GmRegistry::instance().find(gm.address))
+        r = core.make("misaligned", instr, r.message, *buffer,
+                      address - reinterpret_cast<uintptr_t>(buffer->begin),
+                      address - reinterpret_cast<uintptr_t>(buffer->begin) + gm.element_size);
+    core.report(std::move(r));
 }
 
 // UB bytes one block occupies: DataCopyPad rounds each block with its padding up to 32.
@@ -193,7 +171,7 @@ namespace ascendc_emulator::rt {
 void copy_in(const UbTensor& dst, const GmTensor& src, const CopyCall& call, Loc loc) {
     Core& core = current_core(call.name);
     const Instr instr = core.begin(call.name, kMte2, loc);
-    if (!check_shape(core, instr, call, dst.element_size)) return;
+    if (!check_shape(core, instr, call, dst)) return;
     const uint64_t size = ub_block(call, dst.element_size), step = size + call.dst_gap;
     std::vector<Range> ranges;
     for (uint64_t i = 0; i < call.block_count; ++i) {
@@ -229,7 +207,7 @@ void copy_out(const GmTensor& dst, const UbTensor& src, const CopyCall& call, Lo
     Core& core = current_core(call.name);
     Instr instr = core.begin(call.name, kMte3, loc);
     instr.atomic = core.atomic != Atomic::none;
-    if (!check_shape(core, instr, call, src.element_size)) return;
+    if (!check_shape(core, instr, call, src)) return;
     const uint64_t size = ub_block(call, src.element_size), step = size + call.src_gap;
     std::vector<Range> ranges;
     for (uint64_t i = 0; i < call.block_count; ++i) {
@@ -260,7 +238,7 @@ void copy_out(const GmTensor& dst, const UbTensor& src, const CopyCall& call, Lo
 void copy_local(const UbTensor& dst, const UbTensor& src, const CopyCall& call, Loc loc) {
     Core& core = current_core(call.name);
     const Instr instr = core.begin(call.name, kV, loc);
-    if (!check_shape(core, instr, call, dst.element_size)) return;
+    if (!check_shape(core, instr, call, dst)) return;
     std::vector<Range> to, from;
     for (uint64_t i = 0; i < call.block_count; ++i) {
         const uint64_t d = dst.address + i * (call.block_bytes + call.dst_gap);
@@ -300,64 +278,6 @@ void init_output(const GmTensor& dst, uint64_t elements, uint64_t value_bits, Lo
         buffer->stored_garbage.set(b, e, false);
     });
     core.charge_transfer(instr, bytes, 1, dst.address);
-}
-
-void load_gm(const GmTensor& t, uint64_t index, void* value, Loc loc) {
-    Core& core = current_core("GetValue");
-    const Instr instr = core.begin("GetValue", kS, loc);
-    std::memcpy(value, &kPoison, t.element_size);
-    auto buffer = core.gm_range(instr, t, index * t.element_size, t.element_size);
-    if (!buffer) return;
-    settle(core, *buffer);
-    const auto at = static_cast<uint64_t>(t.address - buffer->begin) + index * t.element_size;
-    bool good = true;
-    gm_access(core, instr, *buffer, at, t.element_size, false, [&](uint64_t b, uint64_t e) {
-        std::memcpy(static_cast<uint8_t*>(value) + (b - at), buffer->begin + b, e - b);
-        good = good && buffer->init.all(b, e);
-    });
-    if (!good) {
-        GmTensor element = t;
-        element.address += index * t.element_size;
-        report_unwritten_gm(core, instr, element, t.element_size);
-    }
-    ++core.cost.pipe[kS].scalar_accesses;
-    core.charge(instr, core.soc.cost.scalar_gm_access);
-}
-
-void store_gm(const GmTensor& t, uint64_t index, const void* value, Loc loc) {
-    Core& core = current_core("SetValue");
-    const Instr instr = core.begin("SetValue", kS, loc);
-    auto buffer = core.gm_range(instr, t, index * t.element_size, t.element_size);
-    if (!buffer) return;
-    settle(core, *buffer);
-    const auto at = static_cast<uint64_t>(t.address - buffer->begin) + index * t.element_size;
-    const bool cached = core.soc.arch != 100;  // 910A has no way to clean the cache
-    buffer->locked_pages(at, at + t.element_size, [&](uint64_t b, uint64_t e) {
-        core.access_gm(instr, *buffer, b, e, true, cached);
-        std::memcpy(buffer->begin + b, static_cast<const uint8_t*>(value) + (b - at), e - b);
-        buffer->init.set(b, e, true);
-        buffer->stored_garbage.set(b, e, false);
-    });
-    if (cached) core.cached_stores.push_back({buffer, at, at + t.element_size});
-    ++core.cost.pipe[kS].scalar_accesses;
-    core.charge(instr, core.soc.cost.scalar_access);
-}
-
-void clean_cache(const uint8_t* address, bool entire, Loc loc) {
-    Core& core = current_core("DataCacheCleanAndInvalid");
-    core.begin("DataCacheCleanAndInvalid", kS, loc);
-    const uint32_t agent = core.block * kPipes + kS;
-    const uintptr_t line = reinterpret_cast<uintptr_t>(address) / 64;
-    auto& stores = core.cached_stores;
-    const auto cleaned = [&](const CachedStore& store) {
-        const auto at = reinterpret_cast<uintptr_t>(store.buffer->begin) + store.begin;
-        if (!entire && at / 64 != line) return false;
-        store.buffer->locked_pages(store.begin, store.end, [&](uint64_t b, uint64_t e) {
-            if (store.buffer->history) store.buffer->history->uncache(b, e, agent);
-        });
-        return true;
-    };
-    stores.erase(std::remove_if(stores.begin(), stores.end(), cleaned), stores.end());
 }
 
 }  // namespace ascendc_emulator::rt

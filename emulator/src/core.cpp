@@ -1,4 +1,4 @@
-#include "core.h"
+#include "launch.h"
 
 #include <algorithm>
 #include <cstring>
@@ -132,6 +132,26 @@ Report Core::make(const char* rule, const Instr& instr, const std::string& messa
     return r;
 }
 
+Report Core::make(const char* rule, const Instr& instr, const std::string& message,
+                  const UbTensor& t, int64_t index) const {
+    Report r = make(rule, instr, message);
+    r.tensor = describe(t);
+    r.begin = t.address - (t.buffer < buffers.size() ? buffers[t.buffer].begin : 0);
+    r.end = r.begin + t.bytes;
+    r.index = index;
+    return r;
+}
+
+Report Core::make(const char* rule, const Instr& instr, const std::string& message,
+                  const GmBuffer& b, uint64_t begin, uint64_t end, int64_t index) const {
+    Report r = make(rule, instr, message);
+    r.tensor = b.describe();
+    r.begin = begin;
+    r.end = end;
+    r.index = index;
+    return r;
+}
+
 void Core::report(Report r) {
     const bool fatal = r.severity == Severity::error && !launch.options.collect;
     launch.add_report(std::move(r));
@@ -141,8 +161,11 @@ void Core::report(Report r) {
 }
 
 void Core::note(const char* rule, const Instr& instr, const std::string& message) {
+    note(make(rule, instr, message));
+}
+
+void Core::note(Report r) {
     if (!launch.options.notes) return;
-    Report r = make(rule, instr, message);
     r.severity = Severity::note;
     launch.add_report(std::move(r));
 }

@@ -1,13 +1,10 @@
-// State of a launch and of one emulated core. Internal to the library.
+// State of one emulated core. Internal to the library.
 #pragma once
 
-#include <atomic>
-#include <condition_variable>
+#include <array>
 #include <deque>
-#include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -103,6 +100,11 @@ struct CachedStore {
     uint64_t begin, end;
 };
 
+// A line of GM in the scalar data cache: who had written its bytes when it was taken in.
+struct CachedLine {
+    std::array<std::pair<uint32_t, uint32_t>, 64> writers{};  // (agent, clock)
+};
+
 class Core final : public Order {
   public:
     Core(Launch& launch, uint32_t block);
@@ -117,7 +119,13 @@ class Core final : public Order {
     // Reports; may throw StopKernel.
     void report(Report report);
     Report make(const char* rule, const Instr& instr, const std::string& message) const;
+    // ... about all the bytes of a tensor, or some of a GM buffer.
+    Report make(const char* rule, const Instr& instr, const std::string& message, const UbTensor& t,
+                int64_t index = -1) const;
+    Report make(const char* rule, const Instr& instr, const std::string& message, const GmBuffer& b,
+                uint64_t begin, uint64_t end, int64_t index = -1) const;
     void note(const char* rule, const Instr& instr, const std::string& message);
+    void note(Report report);
 
     // UB operands. Ranges are absolute UB bytes. False: reported, do not touch the bytes.
     bool check_tensor(const Instr& instr, const UbTensor& t, const char* role);
@@ -137,6 +145,8 @@ class Core final : public Order {
     void access_gm(const Instr& instr, GmBuffer& buffer, uint64_t begin, uint64_t end, bool writes,
                    bool cached = false);
     void check_shared_block(const Instr& instr, GmBuffer& buffer, uint64_t begin, uint64_t end);
+    void check_cached_line(const Instr& instr, GmBuffer& buffer, uint64_t begin, uint64_t end);
+    void take_line(GmBuffer& buffer, uint64_t byte);
     void flush_atomics(const GmBuffer* only = nullptr);
 
     // Time and counts.
@@ -179,11 +189,13 @@ class Core final : public Order {
     const char* scratched_by = nullptr;  // last instruction that used the top 8 KiB of UB
     Loc scratched_at;
     uint64_t compare_mask[2] = {};
+    bool compare_mask_set = false;
     uint64_t acc_value = 0, extreme_value = 0, extreme_index = 0;
     uint64_t gather_count = 0;
     std::vector<PendingAtomic> pending_atomics;
     uint64_t pending_bytes = 0;
     std::vector<CachedStore> cached_stores;
+    std::map<uintptr_t, CachedLine> cached_lines;  // address / 64 -> content of the data cache
 
     CoreCost cost;
     std::array<double, kPipes> time{};
@@ -194,6 +206,7 @@ class Core final : public Order {
     uint32_t sync_count = 0;
     std::map<int, uint32_t> cross_sets, cross_waits;  // mode * 16 + flag -> times
     const char* waiting_in = nullptr;                 // for deadlock reports
+    const char* waiting_rule = nullptr;
     Loc waiting_loc;
     bool finished = false;
     void release();  // the memory that only a running kernel needs
@@ -204,82 +217,6 @@ class Core final : public Order {
     uint64_t last_site_key_ = 0;
     uint32_t last_site_ = 0;
     mutable std::shared_ptr<GmBuffer> last_gm_;
-};
-
-struct Site {
-    const char* name;
-    Loc loc;
-};
-
-class Launch {
-  public:
-    Launch(const SocInfo& soc, std::string kernel, uint32_t block_dim, const Options& options);
-    Result run(const std::function<void()>& body);
-
-    bool stopped() const { return stop_.load(std::memory_order_relaxed); }
-    void stop();
-    void add_report(Report report);
-    uint32_t intern(const char* name, Loc loc);
-    Site site(uint32_t id) const;
-
-    // Blocks until `ready()`, called with `mutex` held by `lock`. False: the launch stopped, or no
-    // core can ever make it ready (reported).
-    bool wait(std::unique_lock<std::mutex>& lock, Core& core, const Instr& instr, const char* rule,
-              const std::function<bool()>& ready);
-    void state_changed();  // after anything a waiting core may look at; `mutex` held
-    void release_all_atomics();
-    // Gives a GM buffer its access history when the launch first touches it.
-    void attach(const std::shared_ptr<GmBuffer>& buffer);
-
-    const SocInfo& soc;
-    const std::string kernel;
-    const Options options;
-    const uint32_t block_dim;  // as launched
-    uint32_t blocks;           // vector cores at work
-    uint32_t core_limit;
-    int sub_blocks = 1;
-    double gm_rate = 0;  // bytes per cycle and core
-
-    std::mutex mutex;  // everything below
-    std::condition_variable changed;
-    std::vector<std::unique_ptr<Core>> cores;  // by block
-    std::vector<uint32_t> barrier_clocks;
-    double barrier_time = 0;
-    std::vector<uint32_t> released_clocks;  // of the round that ended last
-    double released_time = 0;
-    uint32_t barrier_arrived = 0;
-    uint32_t barrier_round = 0;
-    uint32_t finished_cores = 0;
-    struct Signal {
-        bool set = false;
-        std::vector<uint32_t> clocks;
-        double time = 0;
-        uint64_t count = 0;
-    };
-    std::map<std::pair<const void*, int64_t>, Signal> signals;
-    std::map<std::pair<int, uint32_t>, std::vector<uint32_t>> cross_clocks;
-
-  private:
-    void run_block(uint32_t block, const std::function<void()>& body);
-    void finish_core(Core& core);
-    void check_end(Core& core);
-    void report_garbage();
-    Cost collect_cost() const;
-
-    const uint64_t id_;
-    std::mutex attach_mutex_;
-    std::vector<std::shared_ptr<GmBuffer>> attached_;
-    std::atomic<bool> stop_{false};
-    std::string deadlock_text() const;
-    uint32_t waiting_ = 0, not_ready_ = 0;
-    uint64_t version_ = 0;
-    mutable std::mutex report_mutex_;
-    std::vector<Report> reports_;
-    std::map<std::string, int> seen_;
-    uint64_t dropped_ = 0;
-    mutable std::shared_mutex site_mutex_;
-    std::vector<Site> sites_;
-    std::map<std::pair<uintptr_t, std::pair<uintptr_t, int>>, uint32_t> site_index_;
 };
 
 // The core that runs on this thread; reports and aborts when an API is called outside a launch.

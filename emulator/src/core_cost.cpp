@@ -1,7 +1,7 @@
 // Time and counts of a core: see "What a kernel costs" in docs/emulator.md.
 #include <algorithm>
 
-#include "core.h"
+#include "launch.h"
 
 namespace ascendc_emulator {
 

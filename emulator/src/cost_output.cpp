@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <ostream>
 
-#include "core.h"
+#include "launch.h"
 
 namespace ascendc_emulator {
 namespace {
@@ -92,7 +92,7 @@ void Cost::write_svg(std::ostream& out) const {
     const int shown = static_cast<int>(std::min<size_t>(cores.size(), kMaxCores));
     const int height = 50 + shown * (kPipes * kRow + kGap) + 30;
     const double scale = kWidth / std::max(1.0, cycles);
-    out << "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" << kLeft + kWidth + 20
+    out << "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" << kLeft + kWidth + 50
         << "\" height=\"" << height
         << "\" font-family=\"sans-serif\" font-size=\"11\">\n<rect width=\"100%\" "
            "height=\"100%\" fill=\"white\"/>\n";
@@ -101,11 +101,15 @@ void Cost::write_svg(std::ostream& out) const {
         "%zu cores</text>\n",
         cycles, microseconds(), shown, cores.size());
     const double bound = kLeft + bandwidth_bound_cycles * scale;
+    const bool right = bandwidth_bound_cycles > cycles / 2;  // the label goes to the left
     out << format(
         "<line x1=\"%.1f\" x2=\"%.1f\" y1=\"26\" y2=\"%d\" stroke=\"#c1121f\" "
         "stroke-dasharray=\"4\"/>"
-        "<text x=\"%.1f\" y=\"36\" fill=\"#c1121f\">GM bandwidth bound</text>\n",
-        bound, bound, height - 20, bound + 4);
+        "<text x=\"%.1f\" y=\"36\" fill=\"#c1121f\"%s>GM bandwidth bound</text>\n",
+        bound, bound, height - 20, bound + (right ? -4 : 4), right ? " text-anchor=\"end\"" : "");
+    for (int tick = 0; tick <= 4; ++tick)
+        out << format("<text x=\"%d\" y=\"%d\" text-anchor=\"middle\">%.0f cycles</text>\n",
+                      kLeft + kWidth * tick / 4, height - 6, cycles * tick / 4);
     for (int c = 0; c < shown; ++c)
         for (int p = 0; p < kPipes; ++p)
             out << format("<text x=\"10\" y=\"%d\">core %d %s</text>\n",

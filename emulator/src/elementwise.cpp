@@ -69,9 +69,9 @@ void elementwise(const VectorCall& call, Loc loc) {
     const DType src_dtype = call.sources > 0 ? call.src0.tensor.dtype : call.dst.tensor.dtype;
     const LaneFunction function = find_lane_function(call.op, call.dst.tensor.dtype, src_dtype);
     if (function == nullptr) {
-        core.report(
-            core.make("not-emulated", instr,
-                      std::string("no emulation for ") + dtype_name(call.dst.tensor.dtype)));
+        core.report(core.make("not-emulated", instr,
+                              std::string("no emulation for ") + dtype_name(call.dst.tensor.dtype),
+                              call.dst.tensor));
         return;
     }
     Walk walk;

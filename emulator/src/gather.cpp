@@ -48,13 +48,12 @@ void indirect(const VectorCall& call, const UbTensor& offsets, uint32_t base, bo
             const uint32_t offset = read_offset(core, index.address(r, lane));
             const uint64_t at = uint64_t(far_tensor.address) + base + offset;
             if (offset % size != 0) {
-                Report report = core.make("misaligned", instr,
-                                          "offset " + std::to_string(offset) + " of element " +
-                                              std::to_string(r * walk.lanes + lane) +
-                                              " is not a multiple of the element size");
-                report.tensor = core.describe(offsets);
-                report.index = static_cast<int64_t>(r * walk.lanes + lane);
-                core.report(std::move(report));
+                const uint64_t i = r * walk.lanes + lane;
+                core.report(core.make("misaligned", instr,
+                                      "offset " + std::to_string(offset) + " of element " +
+                                          std::to_string(i) +
+                                          " is not a multiple of the element size",
+                                      offsets, static_cast<int64_t>(i)));
                 return;
             }
             if (!core.check_bounds(instr, far_tensor, far_role, at, at + size)) return;
@@ -92,10 +91,10 @@ void gather_blocks(const UbTensor& dst, const UbTensor& src, const UbTensor& off
         const uint32_t offset = read_offset(core, offsets.address + i * 4);
         const uint64_t from = uint64_t(src.address) + offset;
         if (offset % 32 != 0) {
-            Report r =
-                core.make("misaligned", instr, "a block offset is not a multiple of 32 bytes");
-            r.index = static_cast<int64_t>(i);
-            core.report(std::move(r));
+            core.report(core.make(
+                "misaligned", instr,
+                "block offset " + std::to_string(offset) + " is not a multiple of 32 bytes",
+                offsets, static_cast<int64_t>(i)));
             return;
         }
         const std::vector<Range> d{{to, to + 32}}, s{{from, from + 32}};
@@ -115,11 +114,10 @@ uint64_t gather_mask(const GatherMaskCall& call, Loc loc) {
     const uint32_t size = call.src.element_size, lanes = 256 / size;
     const uint8_t last_pattern = core.soc.arch == 220 ? 7 : 6;
     if (!call.use_pattern_tensor && (call.pattern == 0 || call.pattern > last_pattern)) {
-        Report r = core.make("illegal-argument", instr,
-                             "pattern " + std::to_string(call.pattern) + " is outside 1.." +
-                                 std::to_string(last_pattern) + " on " + core.soc.name);
-        r.index = call.pattern;
-        core.report(std::move(r));
+        core.report(core.make("illegal-argument", instr,
+                              "pattern " + std::to_string(call.pattern) + " is outside 1.." +
+                                  std::to_string(last_pattern) + " on " + core.soc.name,
+                              call.src, call.pattern));
         return 0;
     }
     // reduceMode: `mask` elements of every repeat; else whole repeats.

@@ -5,7 +5,7 @@
 #include <thread>
 
 #include "atomics.h"
-#include "core.h"
+#include "launch.h"
 
 namespace ascendc_emulator {
 namespace {
@@ -80,62 +80,6 @@ uint32_t Launch::intern(const char* name, Loc loc) {
 Site Launch::site(uint32_t id) const {
     std::shared_lock<std::shared_mutex> guard(site_mutex_);
     return sites_[id];
-}
-
-void Launch::state_changed() {
-    ++version_;
-    not_ready_ = 0;
-    changed.notify_all();
-}
-
-std::string Launch::deadlock_text() const {
-    std::string text;
-    int shown = 0;
-    for (const auto& core : cores) {
-        if (!core || shown == 8) continue;
-        if (core->finished) {
-            text += "; core " + std::to_string(core->block) + " has ended";
-        } else if (core->waiting_in != nullptr) {
-            text += "; core " + std::to_string(core->block) + " waits in " + core->waiting_in +
-                    " at line " + std::to_string(core->waiting_loc.line);
-        } else {
-            continue;
-        }
-        ++shown;
-    }
-    if (blocks > static_cast<uint32_t>(shown)) text += "; ...";
-    return text;
-}
-
-bool Launch::wait(std::unique_lock<std::mutex>& lock, Core& core, const Instr& instr,
-                  const char* rule, const std::function<bool()>& ready) {
-    core.waiting_in = instr.name;
-    core.waiting_loc = instr.loc;
-    ++waiting_;
-    uint64_t checked = ~uint64_t(0);
-    bool dead = false;
-    while (!ready() && !stopped()) {
-        if (checked != version_) {
-            checked = version_;
-            ++not_ready_;
-            dead = not_ready_ == waiting_ && waiting_ + finished_cores == blocks;
-            if (dead) break;
-        }
-        changed.wait(lock);
-    }
-    if (checked == version_) --not_ready_;
-    --waiting_;
-    const bool is_ready = ready();
-    const std::string everybody = dead ? deadlock_text() : "";
-    core.waiting_in = nullptr;
-    lock.unlock();
-    if (dead) {
-        core.launch.add_report(core.make(
-            rule, instr, "waits for ever: no core is left that could end the wait" + everybody));
-        stop();
-    }
-    if (stopped()) throw StopKernel{};
-    return is_ready;
 }
 
 void Launch::check_end(Core& core) {
@@ -275,6 +219,11 @@ Cost Launch::collect_cost() const {
     return cost;
 }
 
+uint32_t core_count(int arch, const std::string& soc_version) {
+    const SocInfo* soc = find_soc(arch);
+    return soc == nullptr ? 0 : core_count(*soc, soc_version);
+}
+
 Result launch(int arch, const std::string& kernel, uint32_t block_dim,
               const std::function<void()>& body, const Options& options) {
     Result result;
@@ -300,53 +249,3 @@ Result launch(int arch, const std::string& kernel, uint32_t block_dim,
 }
 
 }  // namespace ascendc_emulator
-
-namespace ascendc_emulator::rt {
-
-thread_local int32_t core_type = AscendC::MIX;
-
-int64_t block_index() {
-    return current_core("GetBlockIdx").block;
-}
-int64_t block_number() {
-    return current_core("GetBlockNum").launch.block_dim;
-}
-int64_t sub_block_index() {
-    const Core& core = current_core("GetSubBlockIdx");
-    return core.block % static_cast<uint32_t>(core.launch.sub_blocks);
-}
-int64_t sub_block_number() {
-    return current_core("GetSubBlockNum").launch.sub_blocks;
-}
-int64_t task_ratio() {
-    return current_core("GetTaskRation").launch.sub_blocks;
-}
-int64_t system_cycle() {
-    return static_cast<int64_t>(current_core("GetSystemCycle").time[kS]);
-}
-
-uint8_t* system_workspace() {
-    static uint8_t* workspace = [] {
-        constexpr size_t kBytes = 16 * 1024 * 1024;
-        auto* p = static_cast<uint8_t*>(GmAlloc(kBytes));
-        std::memset(p, 0, kBytes);
-        name_gm(p, "system workspace");
-        return p;
-    }();
-    return workspace;
-}
-
-void trap(Loc loc) {
-    Core& core = current_core("Trap");
-    const Instr instr = core.begin("Trap", kS, loc);
-    core.report(core.make("trap", instr, "the kernel called Trap"));
-    throw StopKernel{};
-}
-
-void kernel_assert_failed(const char* condition, Loc loc) {
-    Core& core = current_core("ASSERT");
-    const Instr instr = core.begin("ASSERT", kS, loc);
-    core.report(core.make("assert", instr, std::string("assertion failed: ") + condition));
-}
-
-}  // namespace ascendc_emulator::rt

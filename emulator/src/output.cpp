@@ -5,7 +5,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "core.h"
+#include "launch.h"
 
 uint64_t g_tilingKey = 0;
 
@@ -115,18 +115,22 @@ void bind_argument_names(const std::string& names, const void* const* pointers, 
     }
 }
 
-void finish_kernel(const Options& options, Result result) {
+void write_environment_output(const Result& result) {
     EnvironmentOutput output;
     parse_environment(&output);
-    for (const Report& r : result.reports) std::fprintf(stderr, "%s", r.text().c_str());
-    if (result.dropped_reports != 0)
-        std::fprintf(stderr, "ascendc_emulator: %llu more reports\n",
-                     static_cast<unsigned long long>(result.dropped_reports));
     if (output.cost_table) std::printf("%s", result.cost.table().c_str());
     if (!output.trace_file.empty())
         write_file(output.trace_file, [&](std::ostream& o) { result.cost.write_trace(o); });
     if (!output.svg_file.empty())
         write_file(output.svg_file, [&](std::ostream& o) { result.cost.write_svg(o); });
+}
+
+void finish_kernel(const Options& options, Result result) {
+    for (const Report& r : result.reports) std::fprintf(stderr, "%s", r.text().c_str());
+    if (result.dropped_reports != 0)
+        std::fprintf(stderr, "ascendc_emulator: %llu more reports\n",
+                     static_cast<unsigned long long>(result.dropped_reports));
+    write_environment_output(result);
     const bool ok = result.ok();
     g_last = std::move(result);
     if (ok) return;

@@ -22,15 +22,29 @@ Queue* find_queue(const Use& use, uint32_t handle) {
     return &q;
 }
 
+// The whole of a buffer, as AllocTensor returns it.
+UbTensor tensor_of(const Core& core, uint32_t buffer) {
+    const UbBuffer& b = core.buffers[buffer];
+    UbTensor t;
+    t.address = b.begin;
+    t.bytes = b.bytes;
+    t.buffer = buffer;
+    t.generation = b.generation;
+    t.position = b.position;
+    return t;
+}
+
+std::string describe(const Queue& q) {
+    return "TQue from " + at(q.loc);
+}
+
 // The queue's own buffer that the tensor came from, in the wanted state; else reports and gives
 // null.
 UbBuffer* own_buffer(const Use& use, uint32_t handle, const UbTensor& t, UbBuffer::State wanted,
                      UbBuffer::State also, const char* expected) {
     Core& core = use.core;
     const auto fail = [&](const std::string& message) {
-        Report r = core.make("queue-foreign-tensor", use.instr, message);
-        r.tensor = core.describe(t);
-        core.report(std::move(r));
+        core.report(core.make("queue-foreign-tensor", use.instr, message, t));
         return nullptr;
     };
     if (t.buffer == 0 || t.buffer >= core.buffers.size() ||
@@ -64,8 +78,7 @@ UbTensor queue_alloc(uint32_t handle, Loc loc) {
         Report r = core.make("queue-deadlock", use.instr,
                              "all " + std::to_string(q.buffers.size()) +
                                  " buffers of the queue are in use: AllocTensor waits for ever");
-        r.tensor = "TQue from " + std::string(q.loc.file ? q.loc.file : "?") + ":" +
-                   std::to_string(q.loc.line);
+        r.tensor = describe(q);
         core.report(std::move(r));
         throw StopKernel{};
     }
@@ -77,7 +90,8 @@ UbTensor queue_alloc(uint32_t handle, Loc loc) {
     if (in_flight >= core.soc.tensors_per_position)
         core.report(core.make("tensor-limit", use.instr,
                               "more than " + std::to_string(core.soc.tensors_per_position) +
-                                  " tensors allocated at one position on " + core.soc.name));
+                                  " tensors allocated at one position on " + core.soc.name,
+                              tensor_of(core, *idle), in_flight + 1));
     // Buffers rotate: the next in turn, or the first idle one when kernels free out of order.
     uint32_t pick = q.buffers[q.cursor % q.buffers.size()];
     if (core.buffers[pick].state != UbBuffer::kFree) pick = *idle;
@@ -90,13 +104,7 @@ UbTensor queue_alloc(uint32_t handle, Loc loc) {
     b.alloc_loc = loc;
     ++b.generation;
     core.ub_init.set(b.begin, b.begin + b.bytes, false);
-    UbTensor t;
-    t.address = b.begin;
-    t.bytes = b.bytes;
-    t.buffer = pick;
-    t.generation = b.generation;
-    t.position = b.position;
-    return t;
+    return tensor_of(core, pick);
 }
 
 void queue_enque(uint32_t handle, const UbTensor& t, Loc loc) {
@@ -107,7 +115,8 @@ void queue_enque(uint32_t handle, const UbTensor& t, Loc loc) {
     if (q.depth > 0 && q.items.size() >= q.depth)
         use.core.report(use.core.make(
             "queue-depth", use.instr,
-            "more than " + std::to_string(q.depth) + " EnQue without DeQue: the queue's depth"));
+            "more than " + std::to_string(q.depth) + " EnQue without DeQue: the queue's depth", t,
+            static_cast<int64_t>(q.items.size())));
     b->state = UbBuffer::kQueued;
     q.items.push_back({t, use.core.make_flag(q.producer, loc)});
 }
@@ -119,8 +128,7 @@ UbTensor queue_deque(uint32_t handle, Loc loc) {
     if (q.items.empty()) {
         Report r = core.make("queue-empty", use.instr,
                              "no tensor was enqueued: DeQue has nothing to return");
-        r.tensor = "TQue from " + std::string(q.loc.file ? q.loc.file : "?") + ":" +
-                   std::to_string(q.loc.line);
+        r.tensor = describe(q);
         core.report(std::move(r));
         throw StopKernel{};
     }

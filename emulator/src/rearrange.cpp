@@ -44,9 +44,7 @@ void brcb(const UbTensor& dst, const UbTensor& src, int repeat, int dst_blk, int
     const Instr instr = core.begin("Brcb", kV, loc);
     if (repeat == 0) return;
     if (dst_blk == 0) {
-        Report r = core.make("illegal-stride", instr, "dstBlkStride 0 is undefined");
-        r.index = 0;
-        core.report(std::move(r));
+        core.report(core.make("illegal-stride", instr, "dstBlkStride 0 is undefined", dst, 0));
         return;
     }
     const uint32_t size = dst.element_size;
@@ -106,10 +104,9 @@ void trans_data_to_5hd(const UbTensor (&dst)[16], const UbTensor (&src)[16], boo
     const Instr instr = core.begin("TransDataTo5HD", kV, loc);
     if (repeat == 0) return;
     if (repeat == 1 && (dst_rep != 0 || src_rep != 0)) {
-        Report r =
-            core.make("illegal-stride", instr, "with repeatTimes 1 both repeat strides must be 0");
-        r.index = dst_rep != 0 ? dst_rep : src_rep;
-        core.report(std::move(r));
+        core.report(core.make("illegal-stride", instr,
+                              "with repeatTimes 1 both repeat strides must be 0", dst[0],
+                              dst_rep != 0 ? dst_rep : src_rep));
     }
     const uint32_t size = dst[0].element_size, row = 32 / size;
     for (int r = 0; r < repeat; ++r) {
@@ -171,15 +168,15 @@ void broadcast(const UbTensor& dst, const UbTensor& src, const UbTensor* tmp, in
     const bool fits =
         along_rows ? src_rows == 1 && src_columns == columns : src_columns == 1 && src_rows == rows;
     if (!fits) {
-        Report r = core.make(
-            "illegal-argument", instr,
-            "the source shape must equal the destination's, with 1 on the broadcast axis");
-        r.index = axis;
-        core.report(std::move(r));
+        core.report(
+            core.make("illegal-argument", instr,
+                      "the source shape must equal the destination's, with 1 on the broadcast axis",
+                      src, axis));
         return;
     }
     if (dims == 2 && columns * size % 32 != 0 && along_rows) {
-        core.report(core.make("misaligned", instr, "a row of dst must be a multiple of 32 bytes"));
+        core.report(core.make("misaligned", instr, "a row of dst must be a multiple of 32 bytes",
+                              dst, static_cast<int64_t>(columns)));
         return;
     }
     const std::vector<Range> to{{dst.address, dst.address + rows * columns * size}};

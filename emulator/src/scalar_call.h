@@ -1,7 +1,7 @@
 // An API call that the scalar unit executes: the core and the instruction.
 #pragma once
 
-#include "core.h"
+#include "launch.h"
 
 namespace ascendc_emulator {
 

@@ -1,5 +1,5 @@
 // Events, barriers and control registers of one core.
-#include "core.h"
+#include "launch.h"
 
 namespace ascendc_emulator {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "core.h"
+#include "launch.h"
 
 namespace ascendc_emulator {
 

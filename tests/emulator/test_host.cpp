@@ -108,6 +108,21 @@ void collecting() {
     ascendc_emulator::GmFree(x);
 }
 
+void size_beyond_the_buffer_is_a_note() {
+    float* x = gm<float>(64, 1.0f);
+    const auto sized = [&](uint64_t elements, bool notes) {
+        Options options;
+        options.notes = notes;
+        const auto body = [&] { global(x, elements); };
+        return ascendc_emulator::launch(kArch, "kernel", 1, body, options).reports;
+    };
+    CHECK(sized(64, true).empty() && sized(65, false).empty());
+    const auto reports = sized(65, true);
+    CHECK(reports.size() == 1 && reports[0].rule == "gm-size" && reports[0].index == 64 &&
+          reports[0].begin == 0 && reports[0].end == 260);
+    ascendc_emulator::GmFree(x);
+}
+
 void notes_are_off() {
     Options options;
     const auto kernel = [] {
@@ -180,6 +195,7 @@ void old_product_tail() {
 int main() {
     registered_memory_and_costs();
     collecting();
+    size_beyond_the_buffer_is_a_note();
     notes_are_off();
     bad_launches();
     old_product_tail();

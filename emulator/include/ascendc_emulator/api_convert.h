@@ -170,7 +170,7 @@ constexpr bool is_select_mask = one_of<U, uint8_t, int8_t, uint16_t, uint32_t, u
 
 template <typename T, typename U, bool isSetMask = true>
 void Select(const LocalTensor<T>& dst, const LocalTensor<U>& selMask, const LocalTensor<T>& src0,
-            const LocalTensor<T>& src1, SELMODE mode, const uint64_t mask[], uint8_t repeat,
+            const LocalTensor<T>& src1, SELMODE mode, uint64_t mask[], uint8_t repeat,
             const BinaryRepeatParams& params, rt::Loc loc = rt::Loc::here()) {
     ASCENDC_EMULATOR_REQUIRE(is_floating<T> && is_select_mask<U>, "Select");
     auto call = binary_call("Select", rt::Op::copy, dst, src0, src1);
@@ -197,8 +197,8 @@ void Select(const LocalTensor<T>& dst, const LocalTensor<U>& selMask, const Loca
 }
 template <typename T, typename U, bool isSetMask = true>
 void Select(const LocalTensor<T>& dst, const LocalTensor<U>& selMask, const LocalTensor<T>& src0,
-            T src1, SELMODE mode, const uint64_t mask[], uint8_t repeat,
-            const BinaryRepeatParams& params, rt::Loc loc = rt::Loc::here()) {
+            T src1, SELMODE mode, uint64_t mask[], uint8_t repeat, const BinaryRepeatParams& params,
+            rt::Loc loc = rt::Loc::here()) {
     ASCENDC_EMULATOR_REQUIRE(!on_910 && is_floating<T> && is_select_mask<U>, "Select");
     auto call = unary_call("Select", rt::Op::copy, dst, src0);
     set_scalar(call, src1);

@@ -10,7 +10,7 @@ inline namespace ASCENDC_EMULATOR_ABI {
 #define ASCENDC_EMULATOR_BINARY(Name, op, allowed)                                               \
     template <typename T, bool isSetMask = true>                                                 \
     void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src0, const LocalTensor<T>& src1, \
-              const uint64_t mask[], uint8_t repeat, const BinaryRepeatParams& params,           \
+              uint64_t mask[], uint8_t repeat, const BinaryRepeatParams& params,                 \
               rt::Loc loc = rt::Loc::here()) {                                                   \
         ASCENDC_EMULATOR_REQUIRE((allowed), #Name);                                              \
         auto call = binary_call(#Name, rt::Op::op, dst, src0, src1);                             \
@@ -62,7 +62,7 @@ ASCENDC_EMULATOR_BINARY(FusedMulAddRelu, fused_mul_add_relu, has_fused<T>)
 // dst = f(src).
 #define ASCENDC_EMULATOR_UNARY(Name, op, allowed)                                                  \
     template <typename T, bool isSetMask = true>                                                   \
-    void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src, const uint64_t mask[],         \
+    void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src, uint64_t mask[],               \
               uint8_t repeat, const UnaryRepeatParams& params, rt::Loc loc = rt::Loc::here()) {    \
         ASCENDC_EMULATOR_REQUIRE((allowed), #Name);                                                \
         auto call = unary_call(#Name, rt::Op::op, dst, src);                                       \
@@ -97,35 +97,35 @@ ASCENDC_EMULATOR_UNARY(Not, not_, (one_of<T, int16_t, uint16_t>))
 #undef ASCENDC_EMULATOR_UNARY
 
 // dst = src (op) scalar.
-#define ASCENDC_EMULATOR_SCALAR(Name, op, allowed)                                    \
-    template <typename T, bool isSetMask = true>                                      \
-    void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src, const T& scalar,  \
-              const uint64_t mask[], uint8_t repeat, const UnaryRepeatParams& params, \
-              rt::Loc loc = rt::Loc::here()) {                                        \
-        ASCENDC_EMULATOR_REQUIRE((allowed), #Name);                                   \
-        auto call = unary_call(#Name, rt::Op::op, dst, src);                          \
-        set_scalar(call, scalar);                                                     \
-        set_form(call, bit_mask(mask, isSetMask), repeat, params);                    \
-        rt::elementwise(call, loc);                                                   \
-    }                                                                                 \
-    template <typename T, bool isSetMask = true>                                      \
-    void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src, const T& scalar,  \
-              uint64_t mask, uint8_t repeat, const UnaryRepeatParams& params,         \
-              rt::Loc loc = rt::Loc::here()) {                                        \
-        ASCENDC_EMULATOR_REQUIRE((allowed), #Name);                                   \
-        auto call = unary_call(#Name, rt::Op::op, dst, src);                          \
-        set_scalar(call, scalar);                                                     \
-        set_form(call, count_mask(mask, isSetMask), repeat, params);                  \
-        rt::elementwise(call, loc);                                                   \
-    }                                                                                 \
-    template <typename T, bool isSetMask = true>                                      \
-    void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src, const T& scalar,  \
-              const int32_t& count, rt::Loc loc = rt::Loc::here()) {                  \
-        ASCENDC_EMULATOR_REQUIRE((allowed), #Name);                                   \
-        auto call = unary_call(#Name, rt::Op::op, dst, src);                          \
-        set_scalar(call, scalar);                                                     \
-        set_count(call, count);                                                       \
-        rt::elementwise(call, loc);                                                   \
+#define ASCENDC_EMULATOR_SCALAR(Name, op, allowed)                                   \
+    template <typename T, bool isSetMask = true>                                     \
+    void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src, const T& scalar, \
+              uint64_t mask[], uint8_t repeat, const UnaryRepeatParams& params,      \
+              rt::Loc loc = rt::Loc::here()) {                                       \
+        ASCENDC_EMULATOR_REQUIRE((allowed), #Name);                                  \
+        auto call = unary_call(#Name, rt::Op::op, dst, src);                         \
+        set_scalar(call, scalar);                                                    \
+        set_form(call, bit_mask(mask, isSetMask), repeat, params);                   \
+        rt::elementwise(call, loc);                                                  \
+    }                                                                                \
+    template <typename T, bool isSetMask = true>                                     \
+    void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src, const T& scalar, \
+              uint64_t mask, uint8_t repeat, const UnaryRepeatParams& params,        \
+              rt::Loc loc = rt::Loc::here()) {                                       \
+        ASCENDC_EMULATOR_REQUIRE((allowed), #Name);                                  \
+        auto call = unary_call(#Name, rt::Op::op, dst, src);                         \
+        set_scalar(call, scalar);                                                    \
+        set_form(call, count_mask(mask, isSetMask), repeat, params);                 \
+        rt::elementwise(call, loc);                                                  \
+    }                                                                                \
+    template <typename T, bool isSetMask = true>                                     \
+    void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src, const T& scalar, \
+              const int32_t& count, rt::Loc loc = rt::Loc::here()) {                 \
+        ASCENDC_EMULATOR_REQUIRE((allowed), #Name);                                  \
+        auto call = unary_call(#Name, rt::Op::op, dst, src);                         \
+        set_scalar(call, scalar);                                                    \
+        set_count(call, count);                                                      \
+        rt::elementwise(call, loc);                                                  \
     }
 
 // clang-format off
@@ -144,7 +144,7 @@ ASCENDC_EMULATOR_SCALAR(ShiftLeft, shift_left, has_shift<T>)
 
 template <typename T, bool isSetMask = true>
 void ShiftRight(const LocalTensor<T>& dst, const LocalTensor<T>& src, const T& scalar,
-                const uint64_t mask[], uint8_t repeat, const UnaryRepeatParams& params,
+                uint64_t mask[], uint8_t repeat, const UnaryRepeatParams& params,
                 bool roundEn = false, rt::Loc loc = rt::Loc::here()) {
     ASCENDC_EMULATOR_REQUIRE(has_shift<T>, "ShiftRight");
     auto call = unary_call("ShiftRight", rt::Op::shift_right, dst, src);
@@ -209,9 +209,8 @@ ASCENDC_EMULATOR_MIXED(MulAddDst, mul_add_dst, (!on_910 && has_mixed<T, U>))
 #undef ASCENDC_EMULATOR_MIXED
 
 template <typename T, typename U, bool isSetMask = true>
-void Axpy(const LocalTensor<T>& dst, const LocalTensor<U>& src, const U& scalar,
-          const uint64_t mask[], uint8_t repeat, const UnaryRepeatParams& params,
-          rt::Loc loc = rt::Loc::here()) {
+void Axpy(const LocalTensor<T>& dst, const LocalTensor<U>& src, const U& scalar, uint64_t mask[],
+          uint8_t repeat, const UnaryRepeatParams& params, rt::Loc loc = rt::Loc::here()) {
     ASCENDC_EMULATOR_REQUIRE((has_mixed<T, U>), "Axpy");
     auto call = unary_call("Axpy", rt::Op::axpy, dst, src);
     set_scalar(call, scalar);
@@ -260,7 +259,7 @@ void Duplicate(const LocalTensor<T>& dst, const T& scalar, uint64_t mask, uint8_
     rt::elementwise(call, loc);
 }
 template <typename T, bool isSetMask = true>
-void Duplicate(const LocalTensor<T>& dst, const T& scalar, const uint64_t mask[], uint8_t repeat,
+void Duplicate(const LocalTensor<T>& dst, const T& scalar, uint64_t mask[], uint8_t repeat,
                uint16_t dstBlkStride, uint8_t dstRepStride, rt::Loc loc = rt::Loc::here()) {
     auto call = duplicate_call(dst, scalar);
     set_form(call, bit_mask(mask, isSetMask), repeat, {dstBlkStride, 1, dstRepStride, 8});

@@ -195,7 +195,7 @@ void CreateVecIndex(LocalTensor<T>& dst, const T& first, uint64_t mask, uint8_t 
     rt::create_index(call, loc);
 }
 template <typename T>
-void CreateVecIndex(LocalTensor<T>& dst, const T& first, const uint64_t mask[], uint8_t repeat,
+void CreateVecIndex(LocalTensor<T>& dst, const T& first, uint64_t mask[], uint8_t repeat,
                     uint16_t dstBlk, uint8_t dstRep, rt::Loc loc = rt::Loc::here()) {
     auto call = index_call(dst, first);
     set_form(call, bit_mask(mask, true), repeat, UnaryRepeatParams{dstBlk, 1, dstRep, 8});

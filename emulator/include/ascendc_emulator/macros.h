@@ -88,6 +88,9 @@ extern uint64_t g_tilingKey;
             ascendc_emulator::rt::kernel_assert_failed(#condition,                         \
                                                        ascendc_emulator::rt::Loc::here()); \
     } while (0)
+#ifndef ascendc_assert
+#define ascendc_assert(condition, ...) ASCENDC_ASSERT(condition, {})
+#endif
 #ifndef ASSERT
 #define ASSERT(condition) ASCENDC_ASSERT(condition, {})
 #endif

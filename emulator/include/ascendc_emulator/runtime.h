@@ -196,6 +196,7 @@ void init_output(const GmTensor& dst, uint64_t elements, uint64_t value_bits, Lo
 // Scalar access.
 void load_ub(const UbTensor& t, uint64_t index, void* value, Loc loc);
 void store_ub(const UbTensor& t, uint64_t index, const void* value, Loc loc);
+void bound_gm(const GmTensor& t, uint64_t elements, Loc loc);  // SetGlobalBuffer with a size
 void load_gm(const GmTensor& t, uint64_t index, void* value, Loc loc);
 void store_gm(const GmTensor& t, uint64_t index, const void* value, Loc loc);
 uint8_t* ub_pointer(const UbTensor& t, uint64_t byte_offset);

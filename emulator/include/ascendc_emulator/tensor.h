@@ -57,7 +57,7 @@ class ElementReference {
     const ElementReference& operator*=(T v) const { return *this = static_cast<T>(T(*this) * v); }
 
   private:
-    Tensor tensor_;
+    mutable Tensor tensor_;  // SetValue of a GlobalTensor is not const
     uint64_t index_;
     rt::Loc loc_;
 };
@@ -173,11 +173,15 @@ class GlobalTensor {
         gm.dtype = rt::dtype_of<T>();
         gm.element_size = sizeof(T);
     }
-    void SetGlobalBuffer(__gm__ T* buffer, uint64_t elements) {
-        gm.address = gm.origin = reinterpret_cast<uint8_t*>(buffer);
+    void SetGlobalBuffer(__gm__ T* buffer, uint64_t elements, rt::Loc loc = rt::Loc::here()) {
+        SetGlobalBuffer(buffer);
         bufferSize_ = elements;
+        rt::bound_gm(gm, elements, loc);
     }
-    void SetGlobalBuffer(__gm__ T* buffer) { SetGlobalBuffer(buffer, 0); }
+    void SetGlobalBuffer(__gm__ T* buffer) {
+        gm.address = gm.origin = reinterpret_cast<uint8_t*>(buffer);
+        bufferSize_ = 0;
+    }
     GlobalTensor operator[](uint64_t offset) const {
         GlobalTensor t(*this);
         t.gm.address += offset * sizeof(T);
@@ -189,7 +193,7 @@ class GlobalTensor {
         rt::load_gm(gm, index, &value, loc);
         return value;
     }
-    void SetValue(uint64_t index, T value, rt::Loc loc = rt::Loc::here()) const {
+    void SetValue(uint64_t index, T value, rt::Loc loc = rt::Loc::here()) {
         rt::store_gm(gm, index, &value, loc);
     }
     ElementReference<GlobalTensor, T> operator()(uint64_t index,

@@ -28,10 +28,6 @@ class TQueBind {
         return LocalTensor<T>(rt::queue_alloc(handle_, loc));
     }
     template <typename T>
-    void AllocTensor(LocalTensor<T>& tensor, rt::Loc loc = rt::Loc::here()) {
-        tensor = AllocTensor<T>(loc);
-    }
-    template <typename T>
     bool EnQue(const LocalTensor<T>& tensor, rt::Loc loc = rt::Loc::here()) {
         rt::queue_enque(handle_, tensor.ub, loc);
         return true;
@@ -45,16 +41,12 @@ class TQueBind {
     LocalTensor<T> DeQue(rt::Loc loc = rt::Loc::here()) {
         return LocalTensor<T>(rt::queue_deque(handle_, loc));
     }
-    template <typename T>
-    void DeQue(LocalTensor<T>& tensor, rt::Loc loc = rt::Loc::here()) {
-        tensor = DeQue<T>(loc);
-    }
     template <TPosition from, TPosition to, typename T>
     LocalTensor<T> DeQue(rt::Loc loc = rt::Loc::here()) {
         return LocalTensor<T>(rt::queue_deque(handle_, from, to, loc));
     }
     template <typename T>
-    void FreeTensor(const LocalTensor<T>& tensor, rt::Loc loc = rt::Loc::here()) {
+    void FreeTensor(LocalTensor<T>& tensor, rt::Loc loc = rt::Loc::here()) {
         rt::queue_free(handle_, tensor.ub, loc);
     }
     bool VacantInQue() { return rt::queue_fact(handle_, rt::QueueFact::vacant) != 0; }
@@ -108,7 +100,7 @@ class TBuf {
         return Get<T>(loc);
     }
     template <typename T>
-    void FreeTensor(const LocalTensor<T>&) {}
+    void FreeTensor(LocalTensor<T>&) {}
 
   private:
     friend class TPipe;

@@ -7,6 +7,8 @@ BROKEN_KERNEL(1) {
     pipe.InitBuffer(in, 2, 1024 * sizeof(float));
     auto source = global<float>(x);
     auto a = in.AllocTensor<float>();
-    DataCopy(a, source, 50);  // expect: uncovered-length
+    DataCopy(a, source, repaired ? 56 : 50);  // expect: uncovered-length
     in.EnQue(a);
+    a = in.DeQue<float>();
+    in.FreeTensor(a);
 }

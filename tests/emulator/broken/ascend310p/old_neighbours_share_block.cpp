@@ -9,6 +9,8 @@ BROKEN_KERNEL(2) {
     Duplicate(b, 1.0f, 8);
     out.EnQue(b);
     b = out.DeQue<float>();
-    DataCopy(global<float>(z)[4 + GetBlockIdx() * 8], b, 8);  // expect: gm-block-shared
+    const InTurn turn;
+    const uint64_t start = (repaired ? 8 : 4) + GetBlockIdx() * 8;
+    DataCopy(global<float>(z)[start], b, 8);  // expect: gm-block-shared
     out.FreeTensor(b);
 }

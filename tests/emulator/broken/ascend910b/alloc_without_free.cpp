@@ -11,5 +11,6 @@ BROKEN_KERNEL(1) {
         DataCopy(a, source[i * 1024], 1024);
         in.EnQue(a);
         a = in.DeQue<float>();
+        if (repaired) in.FreeTensor(a);
     }
 }

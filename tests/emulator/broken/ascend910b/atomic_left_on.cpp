@@ -11,5 +11,6 @@ BROKEN_KERNEL(1) {
     b = out.DeQue<float>();
     SetAtomicAdd<float>();  // expect: atomic-left-on
     DataCopy(global<float>(workspace), b, 1024);
+    if (repaired) SetAtomicNone();
     out.FreeTensor(b);
 }

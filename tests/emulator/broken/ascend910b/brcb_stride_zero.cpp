@@ -7,5 +7,6 @@ BROKEN_KERNEL(1) {
     pipe.InitBuffer(a, 256);
     pipe.InitBuffer(b, 4096);
     Duplicate(a.Get<float>(), 1.0f, 8);
-    Brcb(b.Get<float>(), a.Get<float>(), 1, BrcbRepeatParams{0, 8});  // expect: illegal-stride
+    const uint16_t stride = repaired;
+    Brcb(b.Get<float>(), a.Get<float>(), 1, BrcbRepeatParams{stride, 8});  // expect: illegal-stride
 }

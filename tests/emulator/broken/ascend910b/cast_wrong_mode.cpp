@@ -9,5 +9,6 @@ BROKEN_KERNEL(1) {
     auto wide = a.Get<float>();
     auto narrow = b.Get<bfloat16_t>();
     Duplicate(wide, 1.0f, 512);
-    Cast(narrow, wide, RoundMode::CAST_NONE, 512);  // expect: illegal-round-mode
+    const auto mode = repaired ? RoundMode::CAST_RINT : RoundMode::CAST_NONE;
+    Cast(narrow, wide, mode, 512);  // expect: illegal-round-mode
 }

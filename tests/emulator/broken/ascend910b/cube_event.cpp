@@ -2,5 +2,7 @@
 #include "broken/broken.h"
 
 BROKEN_KERNEL(1) {
-    SetFlag<HardEvent::MTE1_M>(0);  // expect: event-unknown
+    constexpr auto event = repaired ? HardEvent::MTE2_V : HardEvent::MTE1_M;
+    SetFlag<event>(0);  // expect: event-unknown
+    WaitFlag<event>(0);
 }

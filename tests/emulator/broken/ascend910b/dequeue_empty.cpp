@@ -8,6 +8,7 @@ BROKEN_KERNEL(1) {
     auto source = global<float>(x);
     auto a = in.AllocTensor<float>();
     DataCopy(a, source, 1024);
+    if (repaired) in.EnQue(a);
     a = in.DeQue<float>();  // expect: queue-empty
     in.FreeTensor(a);
 }

@@ -8,5 +8,7 @@ BROKEN_KERNEL(1) {
     auto source = global<float>(x);
     auto a = in.AllocTensor<float>();
     DataCopy(a[512], source, 512);
-    in.EnQue(a[512]);  // expect: queue-foreign-tensor
+    in.EnQue(repaired ? a : a[512]);  // expect: queue-foreign-tensor
+    a = in.DeQue<float>();
+    in.FreeTensor(a);
 }

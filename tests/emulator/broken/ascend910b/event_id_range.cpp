@@ -2,5 +2,7 @@
 #include "broken/broken.h"
 
 BROKEN_KERNEL(1) {
-    SetFlag<HardEvent::V_S>(8);  // expect: event-id-range
+    const int id = repaired ? 7 : 8;
+    SetFlag<HardEvent::V_S>(id);  // expect: event-id-range
+    WaitFlag<HardEvent::V_S>(id);
 }

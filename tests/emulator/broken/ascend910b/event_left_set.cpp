@@ -3,4 +3,5 @@
 
 BROKEN_KERNEL(1) {
     SetFlag<HardEvent::V_S>(2);  // expect: event-left-set
+    if (repaired) WaitFlag<HardEvent::V_S>(2);
 }

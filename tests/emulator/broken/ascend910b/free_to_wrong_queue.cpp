@@ -13,5 +13,6 @@ BROKEN_KERNEL(1) {
     out.EnQue(b);
     b = out.DeQue<float>();
     DataCopy(target, b, 1024);
+    if (repaired) return out.FreeTensor(b);
     in.FreeTensor(b);  // expect: queue-foreign-tensor
 }

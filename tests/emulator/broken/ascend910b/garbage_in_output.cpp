@@ -7,7 +7,7 @@ BROKEN_KERNEL(1) {
     pipe.InitBuffer(out, 2, 1024 * sizeof(float));
     auto target = global<float>(z);
     auto b = out.AllocTensor<float>();
-    Duplicate(b, 1.0f, 900);
+    Duplicate(b, 1.0f, repaired ? 1024 : 900);
     out.EnQue(b);
     b = out.DeQue<float>();
     DataCopy(target, b, 1024);  // expect: uninitialized-output

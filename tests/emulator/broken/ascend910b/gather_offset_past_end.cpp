@@ -11,7 +11,7 @@ BROKEN_KERNEL(1) {
     auto i = index.Get<int32_t>();
     Duplicate(d, 1.0f, 256);
     CreateVecIndex(i, 0, 256);
-    Muls(i, i, 16, 256);
+    Muls(i, i, repaired ? 4 : 16, 256);
     auto offsets = i.ReinterpretCast<uint32_t>();
     Gather(result.Get<float>(), d, offsets, 0, 256);  // expect: ub-out-of-bounds
 }

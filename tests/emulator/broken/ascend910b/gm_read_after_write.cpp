@@ -14,7 +14,13 @@ BROKEN_KERNEL(1) {
     b = out.DeQue<float>();
     DataCopy(scratch, b, 1024);
     out.FreeTensor(b);
+    if (repaired) {
+        SetFlag<HardEvent::MTE3_MTE2>(0);
+        WaitFlag<HardEvent::MTE3_MTE2>(0);
+    }
     auto a = in.AllocTensor<float>();
     DataCopy(a, scratch, 1024);  // expect: missing-sync
     in.EnQue(a);
+    a = in.DeQue<float>();
+    in.FreeTensor(a);
 }

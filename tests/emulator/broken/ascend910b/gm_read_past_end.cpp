@@ -7,7 +7,7 @@ BROKEN_KERNEL(1) {
     pipe.InitBuffer(in, 2, 1024 * sizeof(float));
     auto source = global<float>(x);
     auto a = in.AllocTensor<float>();
-    DataCopy(a, source[15872], 1024);  // expect: gm-out-of-bounds
+    DataCopy(a, source[repaired ? 15360 : 15872], 1024);  // expect: gm-out-of-bounds
     in.EnQue(a);
     a = in.DeQue<float>();
     in.FreeTensor(a);

@@ -10,7 +10,8 @@ BROKEN_KERNEL(4) {
     Duplicate(a, 1.0f, 1024);
     out.EnQue(a);
     a = out.DeQue<float>();
-    const uint64_t start = GetBlockIdx() * 1024 * sizeof(float) + 4096;
+    const InTurn turn;
+    const uint64_t start = GetBlockIdx() * 1024 * (repaired ? 1 : sizeof(float)) + 4096;
     DataCopy(target[start], a, 1024);  // expect: gm-out-of-bounds
     out.FreeTensor(a);
 }

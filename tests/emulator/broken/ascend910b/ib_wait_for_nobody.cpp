@@ -6,5 +6,6 @@ BROKEN_KERNEL(2) {
     TBuf<TPosition::VECCALC> buffer;
     pipe.InitBuffer(buffer, 64);
     auto gm = global<int32_t>(workspace, 64);
+    if (repaired && GetBlockIdx() == 0) IBSet(gm, buffer.Get<int32_t>(), 0, 0);
     if (GetBlockIdx() == 1) IBWait(gm, buffer.Get<int32_t>(), 0, 0);  // expect: deadlock
 }

@@ -2,5 +2,5 @@
 #include "broken/broken.h"
 
 BROKEN_KERNEL(1) {
-    if (GetBlockNum() != 2) Trap();  // expect: trap
+    if (GetBlockNum() != (repaired ? 1 : 2)) Trap();  // expect: trap
 }

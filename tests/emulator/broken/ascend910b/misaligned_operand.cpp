@@ -6,5 +6,6 @@ BROKEN_KERNEL(1) {
     TBuf<TPosition::VECCALC> buffer;
     pipe.InitBuffer(buffer, 4096);
     auto t = buffer.Get<float>();
-    for (int row = 0; row < 4; ++row) Duplicate(t[row * 50], 1.0f, 50);  // expect: misaligned
+    for (int row = 0; row < 4; ++row)
+        Duplicate(t[row * (repaired ? 56 : 50)], 1.0f, 50);  // expect: misaligned
 }

@@ -7,6 +7,10 @@ BROKEN_KERNEL(1) {
     pipe.InitBuffer(buffer, 4096);
     auto t = buffer.Get<float>();
     Duplicate(t, 1.0f, 64);
+    if (repaired) {
+        SetFlag<HardEvent::V_S>(0);
+        WaitFlag<HardEvent::V_S>(0);
+    }
     const float value = t.GetValue(0);  // expect: missing-sync
     Muls(t, t, value, 64);
 }

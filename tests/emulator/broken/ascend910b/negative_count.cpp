@@ -6,6 +6,6 @@ BROKEN_KERNEL(1) {
     TBuf<TPosition::VECCALC> buffer;
     pipe.InitBuffer(buffer, 4096);
     auto t = buffer.Get<float>();
-    const int32_t rest = 100 - 128;
+    const int32_t rest = repaired ? 128 - 100 : 100 - 128;
     Duplicate(t, 1.0f, rest);  // expect: illegal-count
 }

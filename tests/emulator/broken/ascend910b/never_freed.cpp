@@ -11,4 +11,5 @@ BROKEN_KERNEL(1) {
     out.EnQue(b);
     b = out.DeQue<float>();
     DataCopy(target, b, 1024);
+    if (repaired) out.FreeTensor(b);
 }

@@ -7,5 +7,5 @@ BROKEN_KERNEL(1) {
     pipe.InitBuffer(buffer, 8192);
     auto t = buffer.Get<float>();
     Duplicate(t, 1.0f, 1024);
-    Muls(t[64], t, 2.0f, 64, 4, {1, 1, 8, 8});  // expect: illegal-overlap
+    Muls(t[repaired ? 256 : 64], t, 2.0f, 64, 4, {1, 1, 8, 8});  // expect: illegal-overlap
 }

@@ -11,7 +11,7 @@ BROKEN_KERNEL(1) {
         Duplicate(b, 1.0f, 1024);
         out.EnQue(b);
         b = out.DeQue<float>();
-        DataCopy(target[i * 1016], b, 1024);  // expect: missing-sync
+        DataCopy(target[i * (repaired ? 1024 : 1016)], b, 1024);  // expect: missing-sync
         out.FreeTensor(b);
     }
 }

@@ -9,7 +9,11 @@ BROKEN_KERNEL(1) {
     auto a = in.AllocTensor<float>();
     DataCopy(a, source, 1024);
     in.EnQue(a);
+    if (repaired) a = in.DeQue<float>();
     auto b = in.AllocTensor<float>();
     DataCopy(b, source[1024], 1024);
     in.EnQue(b);  // expect: queue-depth
+    b = in.DeQue<float>();
+    in.FreeTensor(a);
+    in.FreeTensor(b);
 }

@@ -10,6 +10,7 @@ BROKEN_KERNEL(2) {
     Duplicate(b, 1.0f, 1024);
     out.EnQue(b);
     b = out.DeQue<float>();
-    DataCopy(target, b, 1024);  // expect: gm-race
+    const InTurn turn;
+    DataCopy(target[repaired ? GetBlockIdx() * 1024 : 0], b, 1024);  // expect: gm-race
     out.FreeTensor(b);
 }

@@ -12,8 +12,17 @@ BROKEN_KERNEL(1) {
     DataCopy(a, source, 1024);
     in.EnQue(a);
     auto b = in.AllocTensor<float>();
+    if (repaired) {
+        DataCopy(b, source, 1024);
+        SetFlag<HardEvent::MTE2_V>(0);
+        WaitFlag<HardEvent::MTE2_V>(0);
+    }
     a = in.DeQue<float>();
     auto c = out.AllocTensor<float>();
     Add(c, a, b, 1024);  // expect: uninitialized-read
     out.EnQue(c);
+    c = out.DeQue<float>();
+    out.FreeTensor(c);
+    in.FreeTensor(a);
+    in.FreeTensor(b);
 }

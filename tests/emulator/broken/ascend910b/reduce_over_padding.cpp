@@ -15,6 +15,9 @@ BROKEN_KERNEL(1) {
     in.EnQue(a);
     a = in.DeQue<float>();
     auto b = out.AllocTensor<float>();
-    WholeReduceSum(b, a, 64, 1, 1, 1, 8);  // expect: uninitialized-read
+    WholeReduceSum(b, a, repaired ? 50 : 64, 1, 1, 1, 8);  // expect: uninitialized-read
     out.EnQue(b);
+    b = out.DeQue<float>();
+    out.FreeTensor(b);
+    in.FreeTensor(a);
 }

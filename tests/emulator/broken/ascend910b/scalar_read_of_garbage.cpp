@@ -6,6 +6,9 @@ BROKEN_KERNEL(1) {
     TBuf<TPosition::VECCALC> buffer;
     pipe.InitBuffer(buffer, 64);
     auto t = buffer.Get<float>();
+    if (repaired) t.SetValue(3, 1.0f);
     const float bound = t.GetValue(3);  // expect: uninitialized-read
+    SetFlag<HardEvent::S_V>(0);
+    WaitFlag<HardEvent::S_V>(0);
     Duplicate(t, bound, 8);
 }

@@ -3,5 +3,6 @@
 
 BROKEN_KERNEL(4) {
     auto result = global<float>(workspace);
-    result.SetValue(GetBlockIdx(), 1.0f);  // expect: gm-block-shared
+    const InTurn turn;
+    result.SetValue(GetBlockIdx() * (repaired ? 16 : 1), 1.0f);  // expect: gm-block-shared
 }

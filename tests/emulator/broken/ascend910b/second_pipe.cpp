@@ -3,5 +3,6 @@
 
 BROKEN_KERNEL(1) {
     TPipe pipe;
+    if (repaired) pipe.Destroy();
     TPipe helper;  // expect: second-pipe
 }

@@ -14,5 +14,6 @@ BROKEN_KERNEL(1) {
     Duplicate(t, 1.0f, 1024);
     CompareScalar(bits, t, 0.5f, CMPMODE::GT, 1024);
     Select(t, bits, t, 0.0f, SELMODE::VSEL_TENSOR_SCALAR_MODE, 1024);
+    if (repaired) Duplicate(weights, 3.0f, 1024);
     Mul(t, t, weights, 1024);  // expect: reserved-ub
 }

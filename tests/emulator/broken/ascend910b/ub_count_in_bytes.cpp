@@ -13,7 +13,7 @@ BROKEN_KERNEL(1) {
     in.EnQue(a);
     a = in.DeQue<float>();
     auto b = out.AllocTensor<float>();
-    Muls(b, a, 2.0f, 1024 * sizeof(float));  // expect: ub-out-of-bounds
+    Muls(b, a, 2.0f, 1024 * (repaired ? 1 : sizeof(float)));  // expect: ub-out-of-bounds
     out.EnQue(b);
     in.FreeTensor(a);
     b = out.DeQue<float>();

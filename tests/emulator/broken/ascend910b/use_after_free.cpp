@@ -13,7 +13,10 @@ BROKEN_KERNEL(1) {
     in.EnQue(a);
     a = in.DeQue<float>();
     auto b = out.AllocTensor<float>();
-    in.FreeTensor(a);
+    if (!repaired) in.FreeTensor(a);
     Add(b, a, a, 1024);  // expect: use-after-free
     out.EnQue(b);
+    b = out.DeQue<float>();
+    out.FreeTensor(b);
+    in.FreeTensor(a);
 }

@@ -8,6 +8,6 @@ BROKEN_KERNEL(1) {
     auto t = buffer.Get<float>();
     DataCopy(t, global<float>(x), 1024);
     SetFlag<HardEvent::MTE2_V>(0);
-    WaitFlag<HardEvent::MTE2_V>(1);  // expect: event-wait-without-set
+    WaitFlag<HardEvent::MTE2_V>(repaired ? 0 : 1);  // expect: event-wait-without-set
     Muls(t, t, 2.0f, 1024);
 }

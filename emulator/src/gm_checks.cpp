@@ -1,0 +1,169 @@
+// What an access to GM must satisfy, and the reports when it does not.
+#include <algorithm>
+
+#include "launch.h"
+
+namespace ascendc_emulator {
+
+std::shared_ptr<GmBuffer> Core::gm_range(const Instr& instr, const GmTensor& t, uint64_t begin,
+                                         uint64_t bytes) {
+    const uint8_t* address = t.address + begin;
+    const auto holds = [](const GmBuffer& b, const uint8_t* p) {
+        return p >= b.begin && p < b.begin + b.bytes;
+    };
+    if (!last_gm_ || !holds(*last_gm_, t.origin)) {
+        auto& registry = GmRegistry::instance();
+        last_gm_ = registry.find(t.origin);
+        if (!last_gm_) last_gm_ = registry.find(address);
+        if (!last_gm_) last_gm_ = registry.nearest(address);
+        // Far behind a buffer it is just an address.
+        if (last_gm_ && address >= last_gm_->begin + last_gm_->bytes + GmBuffer::kPage)
+            last_gm_ = nullptr;
+    }
+    auto buffer = last_gm_;
+    const bool known_buffer = buffer && address >= buffer->begin;
+    if (known_buffer && address + bytes <= buffer->begin + buffer->bytes) {
+        launch.attach(buffer);
+        return buffer;
+    }
+    Report r = make("gm-out-of-bounds", instr, "");
+    if (known_buffer) {
+        r.tensor = buffer->describe();
+        r.begin = static_cast<uint64_t>(address - buffer->begin);
+        r.end = r.begin + bytes;
+        const int64_t first_bad =
+            std::max<int64_t>(static_cast<int64_t>(buffer->bytes), static_cast<int64_t>(r.begin));
+        r.index = (first_bad - (t.address - buffer->begin)) / t.element_size;
+        r.message = "reaches bytes " + std::to_string(r.begin) + ".." + std::to_string(r.end) +
+                    " of " + r.tensor + "; first element outside is " + std::to_string(r.index) +
+                    " of the tensor";
+    } else {
+        r.tensor = "address " + hex(reinterpret_cast<uintptr_t>(address));
+        r.end = bytes;
+        r.message = "the address lies in no GM buffer (GmAlloc or register_gm)";
+    }
+    last_gm_.reset();
+    report(std::move(r));
+    return nullptr;
+}
+
+// Neighbouring bytes in the same block (the same cache line for scalar stores) that another core
+// wrote: products without byte-exact copies and the scalar cache write the whole of it.
+void Core::check_shared_block(const Instr& instr, GmBuffer& buffer, uint64_t begin, uint64_t end) {
+    const uint64_t unit = instr.pipe == kS ? 64 : 32;
+    const uint64_t first = begin / unit * unit;
+    const uint64_t last = std::min((end + unit - 1) / unit * unit, buffer.bytes);
+    for (uint64_t byte = first; byte < last; byte = byte + 1 == begin ? end : byte + 1) {
+        if (byte >= begin && byte < end) continue;
+        const Access other = buffer.history->last_write(byte);
+        if (other.clock == 0 || other.block() == block || other.atomic) continue;
+        if (instr.pipe == kS && other.pipe() != kS) continue;
+        if (before(other, true, stamp(instr), true)) continue;
+        const bool is_rule = instr.pipe == kS || !soc.exact_gm_copy;
+        if (!is_rule && !launch.options.notes) return;
+        Report r =
+            make("gm-block-shared", instr,
+                 "writes into the same " + std::to_string(unit) + " bytes of GM as core " +
+                     std::to_string(other.block()) + ", with no synchronisation between them",
+                 buffer, begin, end, static_cast<int64_t>(byte));
+        r.severity = is_rule ? Severity::error : Severity::note;
+        r.other = site_text(other);
+        if (is_rule) return report(std::move(r));
+        return launch.add_report(std::move(r));
+    }
+}
+
+// The scalar unit takes whole lines into its data cache, where nothing that others write arrives.
+void Core::take_line(GmBuffer& buffer, uint64_t byte) {
+    const auto line = (reinterpret_cast<uintptr_t>(buffer.begin) + byte) / 64;
+    const auto [it, fresh] = cached_lines.try_emplace(line);
+    if (!fresh) return;
+    for (uint64_t i = 0; i < 64; ++i) {
+        const uint64_t at = line * 64 + i - reinterpret_cast<uintptr_t>(buffer.begin);
+        if (at >= buffer.bytes) continue;
+        const Access w = buffer.history->last_write(at);
+        it->second.writers[i] = {w.agent, w.clock};
+    }
+}
+
+// A scalar load of [begin, end), page locked: stale when others wrote the line after it was taken.
+void Core::check_cached_line(const Instr& instr, GmBuffer& buffer, uint64_t begin, uint64_t end) {
+    if (!launch.options.check_sync || soc.arch == 100) return;  // 910A cannot clean its cache
+    for (uint64_t at = begin; at < end; ++at) {
+        take_line(buffer, at);
+        const auto address = reinterpret_cast<uintptr_t>(buffer.begin) + at;
+        const Access now = buffer.history->last_write(at);
+        if (cached_lines[address / 64].writers[address % 64] ==
+                std::make_pair(now.agent, now.clock) ||
+            now.agent == block * kPipes + kS)
+            continue;
+        Report r = make("gm-cache", instr,
+                        "reads a line that the data cache took in before the bytes were written: "
+                        "DataCacheCleanAndInvalid is missing",
+                        buffer, begin, end, static_cast<int64_t>(at));
+        r.other = site_text(now);
+        return report(std::move(r));
+    }
+}
+
+// The caller holds the lock of the page that [begin, end) lies in.
+void Core::access_gm(const Instr& instr, GmBuffer& buffer, uint64_t begin, uint64_t end,
+                     bool writes, bool cached) {
+    if (!launch.options.check_sync) return;
+    Access now = stamp(instr);
+    now.cached = cached;
+    const Access previous = writes ? buffer.history->last_write(begin) : Access();
+    const Conflict c = buffer.history->access(begin, end, now, writes, *this);
+    if (instr.atomic && previous.atomic && previous.block() != block &&
+        (remote.empty() || previous.clock > remote[previous.agent]) &&
+        (atomic_dtype == DType::f32 || atomic_dtype == DType::f16 || atomic_dtype == DType::bf16))
+        note("float-atomic-order", instr,
+             "floating-point atomics of several cores on one address: the sum depends on their "
+             "order");
+    if (!c.found) {
+        if (writes && !instr.atomic) check_shared_block(instr, buffer, begin, end);
+        const Access w = writes ? Access() : buffer.history->last_write(begin);
+        if (w.cached && w.clock != 0 && (w.block() != block || instr.pipe != kS)) {
+            Report r = make("gm-cache", instr,
+                            "reads bytes that a scalar store left in the data cache: "
+                            "DataCacheCleanAndInvalid is missing",
+                            buffer, begin, end, static_cast<int64_t>(begin));
+            r.other = site_text(w);
+            report(std::move(r));
+        }
+        return;
+    }
+    const bool foreign = c.other.block() != block;
+    // Which core comes second is luck: name the reader first, else the higher core.
+    const bool swap = foreign && (writes != c.other_writes ? writes : c.other.block() > block);
+    Access mine = now, theirs = c.other;
+    bool first_writes = writes, second_writes = c.other_writes;
+    if (swap) {
+        std::swap(mine, theirs);
+        std::swap(first_writes, second_writes);
+    }
+    const Site site = launch.site(mine.site);
+    Report r = make(foreign ? "gm-race" : "missing-sync",
+                    {site.name, site.loc, static_cast<Pipe>(mine.pipe())}, "");
+    r.core = static_cast<int>(mine.block());
+    r.tensor = buffer.describe();
+    r.begin = begin;
+    r.end = end;
+    r.index = static_cast<int64_t>(c.byte);
+    r.other = std::string(second_writes ? "write, " : "read, ") + site_text(theirs);
+    r.message =
+        std::string(first_writes ? "writes" : "reads") + " GM byte " + std::to_string(c.byte);
+    if (foreign) {
+        r.message += std::string(", which core ") + std::to_string(theirs.block()) +
+                     (second_writes ? " writes" : " reads") +
+                     ", with no synchronisation between the cores";
+    } else {
+        r.message += std::string(second_writes ? ", written" : ", read") + " on " +
+                     pipe_name(theirs.pipe()) + " of the same core, without " +
+                     pipe_name(theirs.pipe()) + " -> " + pipe_name(instr.pipe) +
+                     " order (event or PipeBarrier)";
+    }
+    report(std::move(r));
+}
+
+}  // namespace ascendc_emulator
