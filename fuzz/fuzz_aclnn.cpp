@@ -149,12 +149,19 @@ class Program {
         }
         if (rarely() && !blocks_.empty())
             address = blocks_[data_.ConsumeIntegralInRange<size_t>(0, blocks_.size() - 1)];
+        if (rarely()) address = odd_address(address);
         aclTensor* const result = aclCreateTensor(extents.data(), extents.size(), dtype,
                                                   contiguous ? nullptr : steps.data(), offset,
                                                   format, storage.data(), storage.size(), address);
         require(result != nullptr, "a tensor of at most 25 dimensions is made");
         tensors_.push_back(result);
         return result;
+    }
+
+    // One byte beside, where the view then leaves its block; or where no process has memory.
+    void* odd_address(void* address) {
+        if (address != nullptr && data_.ConsumeBool()) return static_cast<char*>(address) + 1;
+        return reinterpret_cast<void*>(data_.ConsumeIntegral<uintptr_t>() | uintptr_t{1} << 63);
     }
 
     aclTensor* odd_tensor() {
@@ -249,7 +256,7 @@ class Program {
         void* workspace = block(size);
         if (workspace == nullptr && size > 0) return;  // larger than this program wants to allocate
         if (rarely()) size += static_cast<uint64_t>(data_.ConsumeIntegralInRange(-64, 64));
-        if (rarely()) workspace = nullptr;
+        if (rarely()) workspace = rarely() ? nullptr : odd_address(workspace);
         aclrtStream stream = rarely()              ? g_destroyed_stream
                              : data_.ConsumeBool() ? g_stream
                                                    : nullptr;

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import shutil
-import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -13,43 +13,27 @@ from pathlib import Path
 
 import ascend_grad as ag
 import pytest
+from ascend_grad.cli import errors
+from cprograms import (
+    PROGRAMS,
+    WARNINGS,
+    config,
+    declarations,
+    flags,
+    header_text,
+    headers,
+    home,
+    run,
+)
 
-PROGRAMS = Path(__file__).parent / "capi"
 OPERATORS = [
-    ("aclnnBatchNormReduceBackward", "aclnn_batch_norm_backward_reduce.h"),
-    ("aclnnAvgPool2dBackward", "aclnn_avgpool2d_backward.h"),
-    ("aclnnPreluBackward", "aclnn_prelu_backward.h"),
-    ("aclnnSoftmaxBackward", "aclnn_softmax_backward.h"),
+    "aclnnBatchNormReduceBackward",
+    "aclnnAvgPool2dBackward",
+    "aclnnPreluBackward",
+    "aclnnSoftmaxBackward",
 ]
 # Where CANN's own headers are, if they are: the variables that its set_env.sh sets.
 CANN = [os.environ[v] for v in ("ASCEND_HOME_PATH", "ASCEND_TOOLKIT_HOME") if os.environ.get(v)]
-WARNINGS = ["-Wall", "-Wextra", "-Werror"]
-
-
-def config(*flags: str) -> list[str]:
-    command = [sys.executable, "-m", "ascend_grad", "config", *flags]
-    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()
-
-
-def run(*command: str | Path, **variables: str) -> subprocess.CompletedProcess[str]:
-    environment = {k: v for k, v in os.environ.items() if k != "LD_LIBRARY_PATH"} | variables
-    done = subprocess.run(
-        [*map(str, command)],
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
-    assert done.returncode == 0, (
-        f"{command[0]}: {done.returncode}\n{done.stdout[:2000]}\n{done.stderr[:2000]}"
-    )
-    return done
-
-
-@pytest.fixture(scope="module")
-def home() -> Path:
-    return Path(config("--cann-home")[0])
 
 
 @pytest.fixture(scope="module")
@@ -58,46 +42,32 @@ def folder() -> Iterator[Path]:
         yield Path(path)
 
 
-def headers(home: Path) -> list[str]:
-    return sorted(str(p.relative_to(home / "include")) for p in (home / "include").rglob("acl*.h"))
-
-
-def declared(home: Path) -> set[str]:
-    """Functions that the headers declare."""
-    text = "".join((home / "include" / header).read_text() for header in headers(home))
-    return set(re.findall(r"^(?:ACL_FUNC_VISIBILITY|ACLNN_API) [^;(]*?(\w+)\(", text, re.MULTILINE))
-
-
 @pytest.mark.parametrize("program", sorted(p.stem for p in PROGRAMS.glob("*.cpp")))
 def test_program_built_with_the_flags_of_config(program: str, folder: Path) -> None:
     source, executable = PROGRAMS / f"{program}.cpp", folder / program
-    flags = [*config("--cflags", "--libs"), "-pthread", "-ldl"]
-    run("g++", "-std=c++17", *WARNINGS, source, *flags, "-o", executable)
+    run("g++", "-std=c++17", *WARNINGS, source, *flags(), "-pthread", "-ldl", "-o", executable)
     assert run(executable).stdout == ""
 
 
 def test_a_product_without_the_operator(folder: Path) -> None:
     source = PROGRAMS / "status_codes.cpp"
-    run(
-        "g++", "-std=c++17", source, *config("--cflags", "--libs"), "-pthread", "-o", folder / "soc"
-    )
+    run("g++", "-std=c++17", source, *flags(), "-pthread", "-o", folder / "soc")
     run(folder / "soc", ASCEND_GRAD_SOC="ascend310p")
 
 
 def test_program_in_c(folder: Path) -> None:
     strict = ["-std=c11", "-Wpedantic", "-Wstrict-prototypes", *WARNINGS]
-    flags = config("--cflags", "--libs")
-    run("gcc", *strict, PROGRAMS / "softmax_in_c.c", *flags, "-o", folder / "in_c")
+    run("gcc", *strict, PROGRAMS / "softmax_in_c.c", *flags(), "-o", folder / "in_c")
     assert run(folder / "in_c").stdout.split() == ["0.1875", "-0.0625", "-0.125"]
 
 
 @pytest.mark.parametrize("standard", ["c11", "c++11", "c++17", "c++20"])
-def test_every_header_compiles_alone(standard: str, home: Path, folder: Path) -> None:
+def test_every_header_compiles_alone(standard: str, folder: Path) -> None:
     compiler, suffix = ("gcc", "c") if standard == "c11" else ("g++", "cpp")
-    for header in headers(home):
+    for header in headers():
         source = folder / f"alone.{suffix}"
         source.write_text(f'#include "{header}"\nint main(void) {{ return 0; }}\n')
-        options = [f"-std={standard}", "-Wpedantic", *WARNINGS, *config("--cflags")]
+        options = [f"-std={standard}", "-Wpedantic", *WARNINGS, *flags()]
         run(compiler, *options, "-c", source, "-o", folder / "alone.o")
 
 
@@ -120,7 +90,7 @@ find_package(ascend_grad {ag.__version__} REQUIRED)
 add_executable(program {PROGRAMS / "four_operators.cpp"})
 target_link_libraries(program PRIVATE ascend_grad::aclnn)
 """
-    run(build_with_cmake(folder / "package", text, f"-Dascend_grad_DIR={config('--cmake-dir')[0]}"))
+    run(build_with_cmake(folder / "package", text, f"-Dascend_grad_DIR={config('--cmake-dir')}"))
 
 
 # The two ways in which CANN's samples name its libraries.
@@ -135,7 +105,7 @@ LINKED = [
 
 @needs_cmake
 @pytest.mark.parametrize("libraries", LINKED, ids=["names", "paths"])
-def test_a_project_written_for_cann(libraries: str, home: Path, folder: Path) -> None:
+def test_a_project_written_for_cann(libraries: str, folder: Path) -> None:
     text = f"""
 project(user LANGUAGES CXX)
 set(CANN $ENV{{ASCEND_HOME_PATH}})
@@ -145,53 +115,85 @@ add_executable(program {PROGRAMS / "four_operators.cpp"})
 target_link_libraries(program PRIVATE ${{libraries}})
 """
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("ASCEND_HOME_PATH", str(home))
+        patch.setenv("ASCEND_HOME_PATH", str(home()))
         name = "names" if "link_directories" in libraries else "paths"
         run(build_with_cmake(folder / name, text))
 
 
-def test_a_shell_that_sources_set_env(home: Path, folder: Path) -> None:
+def test_a_shell_that_sources_set_env(folder: Path) -> None:
     script = f"""
 set -eu
 unset LD_LIBRARY_PATH
-source {home}/set_env.sh
-g++ -std=c++17 {PROGRAMS}/four_operators.cpp -I$ASCEND_TOOLKIT_HOME/include \
-    -L$ASCEND_HOME_PATH/lib64 -lascendcl -lnnopbase -lopapi -o {folder}/sourced
+source "{home()}/set_env.sh"
+g++ -std=c++17 {PROGRAMS}/four_operators.cpp -I"$ASCEND_TOOLKIT_HOME/include" \
+    -L"$ASCEND_HOME_PATH/lib64" -lascendcl -lnnopbase -lopapi -o {folder}/sourced
 {folder}/sourced
 """
     run("bash", "-c", script)
 
 
 @pytest.mark.skipif(shutil.which("pkg-config") is None, reason="needs pkg-config")
-def test_pkg_config(home: Path, folder: Path) -> None:
-    path = str(home / "lib" / "pkgconfig")
+def test_pkg_config(folder: Path) -> None:
+    path = str(home() / "lib" / "pkgconfig")
     query = run("pkg-config", "--cflags", "--libs", "ascend_grad", PKG_CONFIG_PATH=path)
-    flags = query.stdout.split()
-    run("g++", "-std=c++17", PROGRAMS / "four_operators.cpp", *flags, "-o", folder / "pkg")
+    options = shlex.split(query.stdout)
+    run("g++", "-std=c++17", PROGRAMS / "four_operators.cpp", *options, "-o", folder / "pkg")
     run(folder / "pkg")
 
 
-def test_the_folder_can_be_moved(home: Path, folder: Path) -> None:
-    moved = folder / "moved"
-    for part in ("include", "lib64"):
-        shutil.copytree(home / part, moved / part)
-    flags = [f"-I{moved}/include", f"-L{moved}/lib64", f"-Wl,-rpath,{moved}/lib64", "-lopapi"]
-    run("g++", "-std=c++17", PROGRAMS / "four_operators.cpp", *flags, "-o", folder / "elsewhere")
-    run(folder / "elsewhere")
-    for path in (home / "lib").rglob("*"):
-        assert path.is_dir() or str(home) not in path.read_text()
+@needs_cmake
+def test_a_folder_with_spaces_in_its_name(folder: Path) -> None:
+    site = folder / "site packages"
+    for part in ag.__path__:
+        shutil.copytree(part, site / "ascend_grad", dirs_exist_ok=True)
+    project = folder / "a project"
+    project.mkdir()
+    (project / "CMakeLists.txt").write_text(f"""
+cmake_minimum_required(VERSION 3.16)
+project(user LANGUAGES CXX)
+find_package(ascend_grad REQUIRED)
+add_executable(program {PROGRAMS}/four_operators.cpp)
+target_link_libraries(program PRIVATE ascend_grad::aclnn)
+""")
+    script = f"""
+set -eu
+config() {{ "{sys.executable}" -m ascend_grad config "$@"; }}
+cd "{project}"
+eval "g++ -std=c++17 {PROGRAMS}/four_operators.cpp $(config --cflags --libs) -o program"
+./program
+test "$(config --cann-home)" = "{site}/ascend_grad"
+test "$(config --include-dir)" = "{site}/ascend_grad/include"
+cmake -S . -B build -Dascend_grad_DIR="$(config --cmake-dir)"
+cmake --build build
+build/program
+if command -v pkg-config; then
+    export PKG_CONFIG_PATH="$(config --cann-home)/lib/pkgconfig"
+    eval "g++ -std=c++17 {PROGRAMS}/four_operators.cpp $(pkg-config --cflags --libs ascend_grad) -o pkg"
+    ./pkg
+fi
+source "$(config --cann-home)/set_env.sh"
+g++ -std=c++17 {PROGRAMS}/four_operators.cpp -I"$ASCEND_HOME_PATH/include" \\
+    -L"$ASCEND_HOME_PATH/lib64" -lascendcl -lnnopbase -lopapi -o sourced
+./sourced
+"""
+    run("bash", "-c", script, PYTHONPATH=str(site))
 
 
-def test_exported_symbols_are_the_declared_functions(home: Path) -> None:
-    listing = run("nm", "-D", "--defined-only", home / "lib64" / "libascend_grad.so").stdout
+def test_nothing_installed_names_its_own_folder() -> None:
+    for path in (home() / "lib").rglob("*"):
+        assert path.is_dir() or str(home()) not in path.read_text()
+
+
+def test_exported_symbols_are_the_declared_functions() -> None:
+    listing = run("nm", "-D", "--defined-only", home() / "lib64" / "libascend_grad.so").stdout
     symbols = [line.split()[1:] for line in listing.splitlines()]
     assert {kind for kind, _ in symbols} == {"T"}
-    assert {name for _, name in symbols} == declared(home)
-    assert len(symbols) > 90 and {name for name, _ in OPERATORS} <= declared(home)
+    assert {name for _, name in symbols} == set(declarations())
+    assert len(symbols) > 90 and set(OPERATORS) <= set(declarations())
 
 
-def test_the_library_needs_no_python(home: Path) -> None:
-    dynamic = run("readelf", "-d", home / "lib64" / "libascend_grad.so").stdout
+def test_the_library_needs_no_python() -> None:
+    dynamic = run("readelf", "-d", home() / "lib64" / "libascend_grad.so").stdout
     needed = re.findall(r"\(NEEDED\).*\[(.+)\]", dynamic)
     assert needed and not [name for name in needed if "python" in name]
     assert "libascend_grad.so" in re.findall(r"\(SONAME\).*\[(.+)\]", dynamic)
@@ -199,12 +201,20 @@ def test_the_library_needs_no_python(home: Path) -> None:
 
 
 def test_debug_log_has_the_plan_of_every_call(folder: Path) -> None:
-    flags = config("--cflags", "--libs")
-    run("gcc", PROGRAMS / "softmax_in_c.c", *flags, "-o", folder / "logged")
-    assert run(folder / "logged", ASCEND_GRAD_LOG="").stderr == ""
-    (line,) = run(folder / "logged", ASCEND_GRAD_LOG="debug").stderr.splitlines()
-    for word in ("aclnnSoftmaxBackward", "ascend910b", "gradOutput float32 (1, 3)", "workspace"):
-        assert word in line
+    program = folder / "logged"
+    run("g++", "-std=c++17", PROGRAMS / "four_operators.cpp", *flags(), "-o", program)
+    assert run(program, ASCEND_GRAD_LOG="").stderr == ""
+    lines = run(program, ASCEND_GRAD_LOG="debug").stderr.splitlines()
+    assert [line.split()[1] for line in lines] == [OPERATORS[i] for i in (0, 1, 1, 2, 3)]
+    assert all("as on ascend910b:" in line and " workspace " in line for line in lines)
+    assert "gradOutput float32 (2, 3) strides (12, 4), output " in lines[-1]
+
+
+def test_every_status_code_is_provoked_by_a_program() -> None:
+    programs = "".join(path.read_text() for path in PROGRAMS.glob("*.cpp"))
+    names = {code.name for number, code in errors._CODES.items() if number != 0}
+    assert names == {name for name in names if re.search(rf"\b{name}\b", programs)}
+    assert len(names) > 20
 
 
 FACTS = """
@@ -224,16 +234,15 @@ FACTS = """
 """
 
 
-def facts_source(home: Path) -> str:
-    text = "".join((home / "include" / header).read_text() for header in headers(home))
-    text += (home / "include/acl/error_codes/rt_error_codes.h").read_text()
+def facts_source() -> str:
+    text = header_text() + (home() / "include/acl/error_codes/rt_error_codes.h").read_text()
     types = re.findall(r"^(?:typedef[^{}]*?|} )\b(acl\w+);", text, re.MULTILINE)
     values = re.findall(r"\b(ACL_[A-Z0-9_]+)(?: = -?\w+)?,?\s", re.sub(r"//.*", "", text))
     values += re.findall(r"static const int (\w+)", text)
     values += re.findall(r"#define (ACL(?:NN)?_\w+) \w+", text)
     opaque = set(re.findall(r"typedef struct (acl\w+)", text))
     skipped = {"ACL_FUNC_VISIBILITY", "ACL_DEPRECATED", "ACL_DEPRECATED_MESSAGE", "ACLNN_API"}
-    lines = [f"FUNCTION({name})" for name in sorted(declared(home))]
+    lines = [f"FUNCTION({name})" for name in sorted(set(declarations()))]
     lines += [f"TYPE({name})" for name in sorted(set(types) - opaque)]
     lines += [f"VALUE({name})" for name in sorted(set(values) - skipped)]
     return FACTS + "int main() {\n" + "\n".join(lines) + "\n}\n"
@@ -247,8 +256,8 @@ def facts(folder: Path, include: Path, source: str, name: str) -> list[str]:
     return run(folder / name).stdout.splitlines()
 
 
-def test_facts_name_everything(home: Path, folder: Path) -> None:
-    own = facts(folder, home / "include", facts_source(home), "own_facts")
+def test_facts_name_everything(folder: Path) -> None:
+    own = facts(folder, home() / "include", facts_source(), "own_facts")
     assert len(own) > 350 and len(set(own)) == len(own)
     for line in ("ACL_BF16 27", "ACL_FORMAT_NCL 47", "ACL_ERROR_RT_MEMORY_FREE 207002"):
         assert line in own
@@ -259,9 +268,9 @@ def test_facts_name_everything(home: Path, folder: Path) -> None:
     not any(Path(path, "include/acl/acl_op.h").exists() for path in CANN),
     reason="needs CANN's own headers: ASCEND_HOME_PATH names no toolkit",
 )
-def test_headers_agree_with_cann(home: Path, folder: Path) -> None:
+def test_headers_agree_with_cann(folder: Path) -> None:
     cann = next(p for p in CANN if Path(p, "include/acl/acl_op.h").exists())
-    source = facts_source(home)
-    own = facts(folder, home / "include", source, "own")
+    source = facts_source()
+    own = facts(folder, home() / "include", source, "own")
     theirs = facts(folder, Path(cann, "include"), source, "theirs")
     assert own == theirs

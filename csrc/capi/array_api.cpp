@@ -1,3 +1,5 @@
+#include "ascend_grad/acl_int_array.h"
+
 #include <algorithm>
 #include <cstring>
 
@@ -9,6 +11,16 @@ using namespace ascend_grad;
 using namespace ascend_grad::capi;
 
 namespace {
+
+// A negative count becomes a huge one; so many values have no memory.
+constexpr uint64_t kMaxSize = PTRDIFF_MAX / sizeof(int64_t);
+
+bool size_is_possible(const char* function, uint64_t size) {
+    if (size <= kMaxSize) return true;
+    report({StatusCode::kParamInvalid, function, "size",
+            "must be at most " + std::to_string(kMaxSize) + ", got " + std::to_string(size)});
+    return false;
+}
 
 template <class T>
 std::vector<T> copy_of(const T* values, uint64_t size) {
@@ -39,6 +51,7 @@ int destroy_list(const char* function, HandleTable<const HandleList>& lists,
 template <class T>
 void* create_list(const char* function, HandleTable<const HandleList>& lists,
                   const HandleTable<T>& elements, const void* const* value, uint64_t size) {
+    if (!size_is_possible(function, size)) return nullptr;
     HandleList list;
     for (uint64_t i = 0; value != nullptr && i < size; ++i) {
         std::shared_ptr<T> element;
@@ -81,26 +94,27 @@ Handle* create(const char* function, const Make& make) {
     return static_cast<Handle*>(handle);
 }
 
+template <class Handle, class Array, class T>
+Handle* create_array(const char* function, HandleTable<Array>& (*table)(), const T* value,
+                     uint64_t size) {
+    return create<Handle>(function, [&](const char* name) -> void* {
+        if (!size_is_possible(name, size)) return nullptr;
+        return table().insert(std::make_shared<Array>(copy_of(value, size)));
+    });
+}
+
 }  // namespace
 
 aclIntArray* aclCreateIntArray(const int64_t* value, uint64_t size) {
-    return create<aclIntArray>(__func__, [&](const char*) {
-        return int_arrays().insert(std::make_shared<const IntList>(copy_of(value, size)));
-    });
+    return create_array<aclIntArray>(__func__, int_arrays, value, size);
 }
 
 aclFloatArray* aclCreateFloatArray(const float* value, uint64_t size) {
-    return create<aclFloatArray>(__func__, [&](const char*) {
-        return float_arrays().insert(
-            std::make_shared<const Values<float>>(Values<float>{copy_of(value, size)}));
-    });
+    return create_array<aclFloatArray>(__func__, float_arrays, value, size);
 }
 
 aclBoolArray* aclCreateBoolArray(const bool* value, uint64_t size) {
-    return create<aclBoolArray>(__func__, [&](const char*) {
-        return bool_arrays().insert(
-            std::make_shared<const Values<bool>>(Values<bool>{copy_of(value, size)}));
-    });
+    return create_array<aclBoolArray>(__func__, bool_arrays, value, size);
 }
 
 aclScalar* aclCreateScalar(void* value, aclDataType dataType) {
@@ -181,6 +195,17 @@ aclnnStatus aclDestroyScalarList(const aclScalarList* array) {
 aclnnStatus aclGetIntArraySize(const aclIntArray* array, uint64_t* size) {
     return guarded(__func__, kAclnnCodes, [&](const char* function) {
         return give_size(function, "array", int_arrays(), array, size, kValuesOf);
+    });
+}
+
+aclnnStatus aclGetIntArrayValues(const aclIntArray* array, const int64_t** values) {
+    return guarded(__func__, kAclnnCodes, [&](const char* function) {
+        if (values == nullptr)
+            return report(null_argument(StatusCode::kParamNullptr, function, "values"));
+        std::shared_ptr<const IntList> list;
+        const Status status = find_object(int_arrays(), function, "array", array, list);
+        if (status.ok()) *values = list->array.values;
+        return report(status);
     });
 }
 

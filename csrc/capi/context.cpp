@@ -102,17 +102,20 @@ aclError find_stream(const char* function, const char* parameter, aclrtStream ha
     }
     ACL_TRY(require_initialised(function));
     stream = streams().find(handle);
-    if (stream != nullptr) return ACL_SUCCESS;
-    return fail(ACL_ERROR_RT_INVALID_HANDLE, function, parameter, streams().refuse(handle));
+    return require_live(function, parameter, streams(), handle, stream);
 }
 
 aclError find_event(const char* function, const char* parameter, aclrtEvent handle,
                     std::shared_ptr<Event>& event) {
     ACL_TRY(require_initialised(function));
-    if (handle == nullptr) return fail_null(function, parameter);
     event = events().find(handle);
-    if (event != nullptr) return ACL_SUCCESS;
-    return fail(ACL_ERROR_RT_INVALID_HANDLE, function, parameter, events().refuse(handle));
+    return require_live(function, parameter, events(), handle, event);
+}
+
+aclError require_queued(const char* function, bool is_queued) {
+    if (is_queued) return ACL_SUCCESS;
+    return fail(ACL_ERROR_RT_INVALID_HANDLE, function, "stream",
+                "must live until the call returns, but was destroyed meanwhile");
 }
 
 aclError make_deadline(const char* function, int32_t timeout, Deadline& deadline) {

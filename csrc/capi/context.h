@@ -51,6 +51,17 @@ aclError find_stream(const char* function, const char* parameter, aclrtStream ha
 aclError find_event(const char* function, const char* parameter, aclrtEvent handle,
                     std::shared_ptr<Event>& event);
 
+// Fails where `object`, which was found or removed by its handle, is null.
+template <class T>
+aclError require_live(const char* function, const char* parameter, const HandleTable<T>& table,
+                      const void* handle, const std::shared_ptr<T>& object) {
+    if (object != nullptr) return ACL_SUCCESS;
+    if (handle == nullptr) return fail_null(function, parameter);
+    return fail(ACL_ERROR_RT_INVALID_HANDLE, function, parameter, table.refuse(handle));
+}
+// Fails where a stream did not take a task: another thread destroyed it after it was found.
+aclError require_queued(const char* function, bool is_queued);
+
 // Milliseconds, -1 for none; anything below is refused.
 aclError make_deadline(const char* function, int32_t timeout, Deadline& deadline);
 

@@ -13,10 +13,8 @@ std::atomic<int64_t> g_sys_param_opts[kSysParamOpts];
 aclError find_context(const char* function, aclrtContext handle,
                       std::shared_ptr<Context>& context) {
     ACL_TRY(require_initialised(function));
-    if (handle == nullptr) return fail_null(function, "context");
     context = contexts().find(handle);
-    if (context != nullptr) return ACL_SUCCESS;
-    return fail(ACL_ERROR_RT_INVALID_HANDLE, function, "context", contexts().refuse(handle));
+    return require_live(function, "context", contexts(), handle, context);
 }
 
 aclError check_opt(const char* function, int32_t index) {
@@ -57,7 +55,6 @@ aclError aclrtCreateContext(aclrtContext* context, int32_t deviceId) {
 
 aclError aclrtDestroyContext(aclrtContext context) {
     return guarded(__func__, kAclCodes, [&](const char* function) -> int {
-        if (context == nullptr) return fail_null(function, "context");
         std::shared_ptr<Context> found = contexts().find(context);
         if (found != nullptr && found->is_default) {
             return fail(
@@ -65,10 +62,7 @@ aclError aclrtDestroyContext(aclrtContext context) {
                 "must be one of aclrtCreateContext; the device's own ends with aclrtResetDevice");
         }
         found = contexts().remove(context);
-        if (found == nullptr) {
-            return fail(ACL_ERROR_RT_INVALID_HANDLE, function, "context",
-                        contexts().refuse(context));
-        }
+        ACL_TRY(require_live(function, "context", contexts(), context, found));
         found->stream->close(false);
         return ACL_SUCCESS;
     });

@@ -64,12 +64,10 @@ aclError make_copy(const char* function, const Side& to, const Side& from, size_
 
 // Runs a task at once, or queues it where a stream is given.
 template <class Work>
-void submit(Work&& task, Stream* stream) {
-    if (stream == nullptr) {
-        task();
-    } else {
-        stream->push(std::move(task));
-    }
+aclError submit(const char* function, Work&& task, Stream* stream) {
+    if (stream != nullptr) return require_queued(function, stream->push(std::move(task)));
+    task();
+    return ACL_SUCCESS;
 }
 
 int copy(const char* function, const Side& to, size_t destMax, const Side& from, size_t count,
@@ -80,8 +78,7 @@ int copy(const char* function, const Side& to, size_t destMax, const Side& from,
     ACL_TRY(check_count(function, "destMax", destMax, count));
     CopyTask task;
     ACL_TRY(make_copy(function, to, from, count, 1, task));
-    submit(std::move(task), stream);
-    return ACL_SUCCESS;
+    return submit(function, std::move(task), stream);
 }
 
 int copy_2d(const char* function, const Side& to, const Side& from, size_t width, size_t height,
@@ -89,8 +86,7 @@ int copy_2d(const char* function, const Side& to, const Side& from, size_t width
     ACL_TRY(check_kind(function, kind, last_kind));
     CopyTask task;
     ACL_TRY(make_copy(function, to, from, width, height, task));
-    submit(std::move(task), stream);
-    return ACL_SUCCESS;
+    return submit(function, std::move(task), stream);
 }
 
 int fill(const char* function, void* pointer, size_t limit, int32_t value, size_t count,
@@ -99,8 +95,7 @@ int fill(const char* function, void* pointer, size_t limit, int32_t value, size_
     ACL_TRY(check_count(function, "maxCount", limit, count));
     FillTask task{pointer, value, count, {}};
     ACL_TRY(hold_memory(function, "devPtr", pointer, count, task.memory));
-    submit(std::move(task), stream);
-    return ACL_SUCCESS;
+    return submit(function, std::move(task), stream);
 }
 
 constexpr int kLastSyncKind = ACL_MEMCPY_HOST_TO_BUF_TO_DEVICE;

@@ -16,7 +16,7 @@ int keep(int code, const char* message) {
     return code;
 }
 
-const char* acl_code_name(aclError code) {
+const char* code_name(int code) {
     switch (code) {
 #define CODE(name) \
     case name:     \
@@ -37,9 +37,11 @@ const char* acl_code_name(aclError code) {
         CODE(ACL_ERROR_RT_MEMORY_FREE);
         CODE(ACL_ERROR_RT_STREAM_SYNC_TIMEOUT);
         CODE(ACL_ERROR_RT_EVENT_SYNC_TIMEOUT);
+        CODE(ACL_ERROR_BAD_ALLOC);
+        CODE(ACL_ERROR_INTERNAL_ERROR);
 #undef CODE
         default:
-            return "ACL_ERROR_INTERNAL_ERROR";
+            return status_code_name(static_cast<StatusCode>(code));
     }
 }
 
@@ -51,7 +53,11 @@ int report(const Status& status) {
 }
 
 aclError fail(aclError code, const char* function, const char* parameter, const std::string& text) {
-    return keep(code, message_text(function, parameter, text, acl_code_name(code), code).c_str());
+    return keep(code, message_text(function, parameter, text, code_name(code), code).c_str());
+}
+
+aclnnStatus fail_in_runtime() {
+    return report({StatusCode::kRuntimeError, g_message, "", "nothing was queued"});
 }
 
 aclError fail_null(const char* function, const char* parameter) {
@@ -59,7 +65,8 @@ aclError fail_null(const char* function, const char* parameter) {
 }
 
 int report_exception(int code, const char* function, const char* what) noexcept {
-    std::snprintf(g_message, sizeof(g_message), "%s: %s [%d]", function, what, code);
+    std::snprintf(g_message, sizeof(g_message), "%s: %s [%s, %d]", function, what, code_name(code),
+                  code);
     return code;
 }
 

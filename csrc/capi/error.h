@@ -5,7 +5,7 @@
 #include <new>
 #include <string>
 
-#include "acl/acl_base.h"
+#include "aclnn/acl_meta.h"
 #include "core/status.h"
 
 namespace ascend_grad::capi {
@@ -15,6 +15,8 @@ namespace ascend_grad::capi {
 int report(const Status& status);
 aclError fail(aclError code, const char* function, const char* parameter, const std::string& text);
 int report_exception(int code, const char* function, const char* what) noexcept;
+// After a failed step in the runtime: ACLNN_ERR_RUNTIME_ERROR, with that step's message before it.
+aclnnStatus fail_in_runtime();
 // A required pointer that is null: ACL_ERROR_INVALID_PARAM.
 aclError fail_null(const char* function, const char* parameter);
 

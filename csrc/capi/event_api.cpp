@@ -96,11 +96,8 @@ aclError aclrtCreateEventExWithFlag(aclrtEvent* event, uint32_t flag) {
 
 aclError aclrtDestroyEvent(aclrtEvent event) {
     return guarded(__func__, kAclCodes, [&](const char* function) -> int {
-        if (event == nullptr) return fail_null(function, "event");
         const std::shared_ptr<Event> found = events().remove(event);
-        if (found == nullptr) {
-            return fail(ACL_ERROR_RT_INVALID_HANDLE, function, "event", events().refuse(event));
-        }
+        ACL_TRY(require_live(function, "event", events(), event, found));
         const std::lock_guard<std::mutex> lock(queue_mutex());
         found->retire();
         return ACL_SUCCESS;
@@ -113,8 +110,7 @@ aclError aclrtRecordEvent(aclrtEvent event, aclrtStream stream) {
         std::shared_ptr<Stream> found;
         ACL_TRY(find_event(function, "event", event, recorded));
         ACL_TRY(find_stream(function, "stream", stream, found));
-        found->record(recorded);
-        return ACL_SUCCESS;
+        return require_queued(function, found->record(recorded));
     });
 }
 

@@ -110,11 +110,11 @@ int Call::run(void* workspace, uint64_t workspace_size, aclrtStream stream) {
     const Status status = check.ready_to_run(
         {workspace, workspace_size, bytes_left(block, workspace), this->workspace_size()});
     if (!status.ok()) return report(status);
-    if (find_stream(info_.name.c, "stream", stream, queue) != ACL_SUCCESS)
-        return ACLNN_ERR_RUNTIME_ERROR;
+    if (find_stream(info_.name.c, "stream", stream, queue) != ACL_SUCCESS) return fail_in_runtime();
     task.executor = executor_;
     task.workspace = executor_.workspace_size == 0 ? nullptr : align(workspace);
-    queue->push(std::move(task));
+    const bool is_queued = queue->push(std::move(task));
+    if (require_queued(info_.name.c, is_queued) != ACL_SUCCESS) return fail_in_runtime();
     return ACLNN_SUCCESS;
 }
 

@@ -33,8 +33,9 @@ void in_child() {
 Registered& registered() {
     // Never destroyed: other threads may still call in while the process ends.
     static Registered* const instance = [] {
+        auto* const made = new Registered;  // first: where it throws, all is done again
         pthread_atfork(before_fork, unlock_all, in_child);
-        return new Registered;
+        return made;
     }();
     return *instance;
 }

@@ -11,7 +11,9 @@
 namespace ascend_grad::capi {
 namespace {
 
-constexpr size_t kAlignment = 64;
+constexpr size_t kAlignment = 512;  // as on the device
+// Kernels of some products read whole blocks.
+constexpr size_t kSlackBehindDeviceMemory = 32;
 
 struct Blocks {
     std::mutex* const mutex = make_fork_safe_mutex();
@@ -26,14 +28,19 @@ Blocks& blocks() {
 char* allocate_aligned(size_t size) {
     static const size_t most = machine_memory().total;
     if (size > most) return nullptr;
-    return static_cast<char*>(
-        std::aligned_alloc(kAlignment, (size + kAlignment - 1) / kAlignment * kAlignment));
+    // Not aligned_alloc, which wants a rounded size: memory checkers then miss what leaves the
+    // block.
+    void* memory = nullptr;
+    return posix_memalign(&memory, kAlignment, size) == 0 ? static_cast<char*>(memory) : nullptr;
 }
 
 }  // namespace
 
 Block::Block(MemoryKind kind, size_t size)
-    : kind(kind), address(allocate_aligned(size)), size(size) {}
+    : kind(kind),
+      address(
+          allocate_aligned(kind == MemoryKind::kDevice ? size + kSlackBehindDeviceMemory : size)),
+      size(size) {}
 
 Block::~Block() {
     std::free(address);

@@ -32,7 +32,8 @@ struct IntList {
 
 template <class T>
 struct Values {
-    std::vector<T> values;
+    explicit Values(std::vector<T> given) : values(std::move(given)) {}
+    const std::vector<T> values;
 };
 struct Scalar {
     unsigned char bytes[16];

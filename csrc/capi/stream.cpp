@@ -45,8 +45,9 @@ HandleTable<Stream>& streams() {
 Stream::Stream() : slots_(new Slot[kCapacity]) {
     std::vector<Stream*>& streams = instances();
     const std::lock_guard<std::mutex> lock(queue_mutex());
-    streams.push_back(this);
+    streams.reserve(streams.size() + 1);
     start();
+    streams.push_back(this);  // last: nothing may throw behind it
 }
 
 Stream::~Stream() {
@@ -60,28 +61,32 @@ void Stream::start() {
     thread_ = std::thread(&Stream::work, this);
 }
 
-void Stream::push(Task&& task) {
+bool Stream::push(Task&& task) {
     std::unique_lock<std::mutex> lock(queue_mutex());
-    push(std::move(task), lock);
+    return push(std::move(task), lock);
 }
 
-void Stream::push(Task&& task, std::unique_lock<std::mutex>& lock) {
+bool Stream::push(Task&& task, std::unique_lock<std::mutex>& lock) {
     work_done_.wait(lock, [&] { return closing_ || queued_ - done_ < kCapacity; });
-    if (closing_) return;
+    if (closing_) return false;
     if (!thread_.joinable()) start();  // in a forked child
     new (slots_[queued_ % kCapacity].bytes) Task(std::move(task));
     ++queued_;
     work_arrived_.notify_one();
+    return true;
 }
 
-void Stream::record(const std::shared_ptr<Event>& event) {
+bool Stream::record(const std::shared_ptr<Event>& event) {
     std::unique_lock<std::mutex> lock(queue_mutex());
-    push(RecordTask{event, ++event->queued}, lock);
+    const uint64_t record = ++event->queued;
+    if (push(RecordTask{event, record}, lock)) return true;
+    event->complete(record);  // nobody shall wait for what never comes
+    return false;
 }
 
-void Stream::wait_for(const std::shared_ptr<Event>& event) {
+bool Stream::wait_for(const std::shared_ptr<Event>& event) {
     std::unique_lock<std::mutex> lock(queue_mutex());
-    push(WaitTask{event, event->awaited_record()}, lock);
+    return push(WaitTask{event, event->awaited_record()}, lock);
 }
 
 bool Stream::synchronize(const Deadline& deadline) {

@@ -16,10 +16,11 @@ class Stream {
     Stream();
     ~Stream();  // as close(false)
 
-    // Waits while kCapacity tasks are unfinished. Does nothing once the stream is closed.
-    void push(Task&& task);
-    void record(const std::shared_ptr<Event>& event);
-    void wait_for(const std::shared_ptr<Event>& event);
+    // These wait while kCapacity tasks are unfinished; false, and nothing is queued, once the
+    // stream is closed.
+    bool push(Task&& task);
+    bool record(const std::shared_ptr<Event>& event);
+    bool wait_for(const std::shared_ptr<Event>& event);
 
     // Waits until all that was queued before is done; false when the deadline came first.
     bool synchronize(const Deadline& deadline);
@@ -37,7 +38,7 @@ class Stream {
     Task& task(uint64_t number) {
         return *reinterpret_cast<Task*>(slots_[number % kCapacity].bytes);
     }
-    void push(Task&& task, std::unique_lock<std::mutex>& lock);
+    bool push(Task&& task, std::unique_lock<std::mutex>& lock);
     void start();
     void work();
     void run(Task& task, std::unique_lock<std::mutex>& lock);

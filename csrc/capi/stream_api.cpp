@@ -20,11 +20,8 @@ int create_stream(const char* function, aclrtStream* stream, uint32_t flag) {
 }
 
 int destroy_stream(const char* function, aclrtStream handle, bool drop_work) {
-    if (handle == nullptr) return fail_null(function, "stream");
     const std::shared_ptr<Stream> stream = streams().remove(handle);
-    if (stream == nullptr) {
-        return fail(ACL_ERROR_RT_INVALID_HANDLE, function, "stream", streams().refuse(handle));
-    }
+    ACL_TRY(require_live(function, "stream", streams(), handle, stream));
     stream->close(drop_work);
     return ACL_SUCCESS;
 }
@@ -88,7 +85,6 @@ aclError aclrtStreamWaitEvent(aclrtStream stream, aclrtEvent event) {
         std::shared_ptr<Event> awaited;
         ACL_TRY(find_stream(function, "stream", stream, waiting));
         ACL_TRY(find_event(function, "event", event, awaited));
-        waiting->wait_for(awaited);
-        return ACL_SUCCESS;
+        return require_queued(function, waiting->wait_for(awaited));
     });
 }

@@ -63,20 +63,22 @@ inline int64_t element_count(const Shape& shape) {
     return count;
 }
 
-// A float tensor in device memory. With `strides`, the memory between its elements holds kGap.
+// A float tensor in device memory. Memory before, between and, `unused` elements, behind its
+// elements holds kGap.
 class Tensor {
   public:
     static constexpr float kGap = -77;
 
     explicit Tensor(const Shape& shape, const std::vector<float>& values = {},
-                    aclFormat format = ACL_FORMAT_ND, Shape strides = {}, int64_t offset = 0)
+                    aclFormat format = ACL_FORMAT_ND, Shape strides = {}, int64_t offset = 0,
+                    int64_t unused = 0)
         : shape_(shape), strides_(std::move(strides)), offset_(offset) {
         if (strides_.empty()) {
             strides_.resize(shape.size());
             int64_t step = 1;
             for (size_t i = shape.size(); i-- > 0; step *= shape[i]) strides_[i] = step;
         }
-        storage_ = offset + 1;
+        storage_ = offset + 1 + unused;
         for (size_t i = 0; i < shape.size(); ++i) storage_ += (shape[i] - 1) * strides_[i];
         CHECK_OK(aclrtMalloc(&memory_, bytes(), ACL_MEM_MALLOC_HUGE_FIRST));
         set(values);
@@ -99,7 +101,7 @@ class Tensor {
         for (size_t i = 0; i < values.size(); ++i) storage[place(i)] = values[i];
         CHECK_OK(aclrtMemcpy(memory_, bytes(), storage.data(), bytes(), ACL_MEMCPY_HOST_TO_DEVICE));
     }
-    // Elements in order; checks that nothing was written between them.
+    // Elements in order; checks that nothing was written beside them.
     std::vector<float> get() const {
         std::vector<float> storage(static_cast<size_t>(storage_));
         CHECK_OK(aclrtMemcpy(storage.data(), bytes(), memory_, bytes(), ACL_MEMCPY_DEVICE_TO_HOST));
@@ -141,15 +143,18 @@ inline std::vector<float> values_like(const Shape& shape, unsigned seed) {
 
 using RunFunction = aclnnStatus (*)(void*, uint64_t, aclOpExecutor*, aclrtStream);
 
-// Phase 2 with a workspace of just the size that phase 1 gave, and its end.
+// Phase 2 with a workspace of just the size that phase 1 gave, and its end; checks that nothing was
+// written beside the workspace.
 inline void run_and_wait(RunFunction run, uint64_t workspace_size, aclOpExecutor* executor,
                          aclrtStream stream) {
-    void* workspace = nullptr;
-    if (workspace_size > 0)
-        CHECK_OK(aclrtMalloc(&workspace, workspace_size, ACL_MEM_MALLOC_HUGE_FIRST));
+    constexpr size_t kMargin = 256;
+    std::vector<unsigned char> memory(workspace_size + 2 * kMargin, 0xa5);
+    void* workspace = workspace_size > 0 ? memory.data() + kMargin : nullptr;
     CHECK_OK(run(workspace, workspace_size, executor, stream));
     CHECK_OK(aclrtSynchronizeStream(stream));
-    if (workspace != nullptr) CHECK_OK(aclrtFree(workspace));
+    for (size_t i = 0; i < kMargin; ++i) {
+        CHECK(memory[i] == 0xa5 && memory[memory.size() - 1 - i] == 0xa5);
+    }
 }
 
 // output * (gradOutput - sum) along the last axis, in double.

@@ -47,6 +47,18 @@ static void handles() {
     CHECK_FAILS(ACLNN_ERR_PARAM_NULLPTR, aclDestroyIntArray(array), "array", "destroyed");
     CHECK_OK(aclDestroyTensor(nullptr));
     CHECK_OK(aclDestroyIntArray(nullptr));
+
+    // Counts that were negative before they became unsigned.
+    const uint64_t negative = static_cast<uint64_t>(-1);
+    const aclTensor* tensors[] = {grad};
+    CHECK(aclCreateIntArray(kShape.data(), negative) == nullptr);
+    check_words(ACLNN_ERR_PARAM_INVALID, {"aclCreateIntArray: size", "got 18446744073709551615"},
+                __LINE__);
+    CHECK(aclCreateTensorList(tensors, negative) == nullptr);
+    CHECK(message().find("aclCreateTensorList: size") == 0);
+    CHECK(aclCreateTensor(kShape.data(), negative, ACL_FLOAT, nullptr, 0, ACL_FORMAT_ND,
+                          kShape.data(), 2, nullptr) == nullptr);
+    CHECK(message().find("viewDims") != std::string::npos);
 }
 
 static void executors() {
@@ -73,8 +85,8 @@ static void executors() {
     CHECK_OK(aclrtDestroyStream(destroyed));
     CHECK_FAILS(ACL_ERROR_RT_INVALID_HANDLE, aclrtSynchronizeStream(destroyed), "stream",
                 "destroyed");
-    CHECK_STATUS(ACLNN_ERR_RUNTIME_ERROR, aclnnSoftmaxBackward(nullptr, 0, executor, destroyed));
-    CHECK(message().find("destroyed") != std::string::npos);
+    CHECK_FAILS(ACLNN_ERR_RUNTIME_ERROR, aclnnSoftmaxBackward(nullptr, 0, executor, destroyed),
+                "aclnnSoftmaxBackward: stream:", "destroyed", "107017", "ACLNN_ERR_RUNTIME_ERROR");
 }
 
 static void workspaces() {
@@ -101,6 +113,9 @@ static void workspaces() {
         ACLNN_ERR_PARAM_INVALID, [&] { return workspace; }, 1, "must have");
     fails(
         ACLNN_ERR_PARAM_INVALID, [&] { return static_cast<char*>(workspace) + 1; }, 0, "must have");
+    fails(
+        ACLNN_ERR_PARAM_INVALID, [] { return reinterpret_cast<void*>(UINTPTR_MAX - 64); }, 0,
+        "process's memory");
     fails(
         ACLNN_ERR_PARAM_INVALID, [&] { return out.memory(); }, 0, "overlap");
     fails(

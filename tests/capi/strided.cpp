@@ -1,5 +1,5 @@
 // Views with gaps, other orders of axes and offsets, in and out: equal bits as contiguous tensors,
-// nothing written between.
+// nothing written beside the elements.
 #include "acl_test.h"
 
 static aclrtStream stream;
@@ -36,7 +36,7 @@ static const Shape kChannels = {20};
 struct Operand : Tensor {
     Operand(const Shape& shape, const Layout& layout, unsigned seed)
         : Tensor(shape, seed != 0 ? values_like(shape, seed) : std::vector<float>{},
-                 ACL_FORMAT_NCHW, layout.strides(shape), layout.offset) {}
+                 ACL_FORMAT_NCHW, layout.strides(shape), layout.offset, 40) {}
 };
 
 static std::vector<float> joined(std::vector<float> a, const std::vector<float>& b) {

@@ -1,5 +1,8 @@
 // Two streams with events: order within a stream, order between streams, queries, times and
 // timeouts.
+#include <chrono>
+#include <thread>
+
 #include "acl_test.h"
 
 static const Shape kShape = {64, 1000};
@@ -145,11 +148,37 @@ static void long_queue() {
     CHECK_OK(aclrtDestroyStream(stream));
 }
 
+// A thread that waits for room in a queue is told when the stream is destroyed.
+static void destroyed_under_way() {
+    aclrtStream stream;
+    aclrtEvent never, recorded;
+    CHECK_OK(aclrtCreateStream(&stream));
+    CHECK_OK(aclrtCreateEvent(&never));
+    CHECK_OK(aclrtCreateEvent(&recorded));
+    CHECK_OK(aclrtStreamWaitEvent(stream, never));
+    std::thread caller([&] {
+        int status = 0;
+        for (int i = 0; status == 0; ++i) {
+            status = i % 2 == 0 ? aclrtRecordEvent(recorded, stream)
+                                : aclrtStreamWaitEvent(stream, recorded);
+            if (i == 2000) std::exit(1);  // more than a queue takes
+        }
+        CHECK_FAILS(ACL_ERROR_RT_INVALID_HANDLE, status, "stream", "destroyed");
+    });
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    CHECK_OK(aclrtDestroyStreamForce(stream));
+    caller.join();
+    CHECK_OK(aclrtSynchronizeEvent(recorded));
+    CHECK_OK(aclrtDestroyEvent(never));
+    CHECK_OK(aclrtDestroyEvent(recorded));
+}
+
 int main() {
     start();
     ping_pong();
     waiting();
     times();
     long_queue();
+    destroyed_under_way();
     stop();
 }
