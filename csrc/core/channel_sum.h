@@ -17,11 +17,12 @@ namespace ascend_grad {
 
 inline constexpr int kSumLanes = 16;
 inline constexpr int64_t kSumBlock = 1024;     // elements of a block, at most
+inline constexpr int64_t kChunksPerTask = 16;  // blocks of a long row that one task makes, at most
 inline constexpr int64_t kChannelTile = 256;   // channels of a task that walks along channels
 inline constexpr int64_t kPositionGroup = 64;  // positions that it takes at a time
 
 enum class Traversal : int32_t {
-    kAlongPositions,  // positions of a row are contiguous in every tensor
+    kAlongPositions,  // positions of a row are contiguous, or every second element of the inputs
     kAlongChannels,   // channels are contiguous in every tensor
     kStaged,          // neither: through transposed tiles
 };
@@ -29,6 +30,7 @@ enum class Traversal : int32_t {
 struct ChannelSumPlan {
     Traversal traversal;
     bool has_neighbouring_channels;  // in some tensor
+    int32_t position_step;           // kAlongPositions: elements between neighbours in the inputs
     int32_t operands;                // tensors walked together
     int32_t sums;                    // sums per channel
     int64_t channels;
@@ -46,8 +48,8 @@ struct ChannelSumPlan {
     int64_t channel_tile;  // channels per task
     int64_t channel_tiles;
     int64_t tasks;
-    int64_t prefetch[Loops::kMaxOperands];  // kAlongChannels: bytes to the same position of the
-                                            // next group
+    bool prefetches;  // kAlongChannels: whether operands come from memory, not from a cache
+    int64_t prefetch[Loops::kMaxOperands];  // bytes to the same position of the next group
 
     // Inlined even without optimisation: instruction set levels must not share it.
     __attribute__((always_inline)) int64_t partial_count() const {

@@ -209,6 +209,9 @@ Status Checker::ready_to_run(const GivenWorkspace& workspace) const {
                                        " bytes, got " + std::to_string(available));
     }
     if (workspace.needed == 0) return {};
+    if (reinterpret_cast<uintptr_t>(workspace.address) > INTPTR_MAX - workspace.needed) {
+        return invalid(kWorkspace, "must lie inside a process's memory");
+    }
     TensorView view;
     view.data = workspace.address;
     view.dtype = DataType::kUInt8;

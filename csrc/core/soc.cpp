@@ -29,8 +29,10 @@ const SocInfo* find_soc(const char* name) {
     return nullptr;
 }
 
-const char* soc_names() {
-    return "ascend910, ascend910b, ascend910_93, ascend310p";
+std::string soc_names() {
+    std::string names;
+    for (const SocInfo& info : kSocs) names.append(names.empty() ? "" : ", ").append(info.name);
+    return names;
 }
 
 Soc default_soc() {

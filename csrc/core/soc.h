@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 namespace ascend_grad {
 
@@ -23,7 +24,7 @@ const SocInfo& soc_info(Soc soc);
 // Null when no product has that name (case is ignored).
 const SocInfo* find_soc(const char* name);
 // "ascend910, ascend910b, ..."
-const char* soc_names();
+std::string soc_names();
 
 // The process-wide product: ASCEND_GRAD_SOC or set_default_soc, else kDefaultSoc.
 Soc default_soc();

@@ -1,13 +1,8 @@
-// The loops of a ChannelSumPlan, for an operator's element function.
-//
-// `Element` has: types T (of all tensors); constants kSums (sums per channel), kWrites (the last
-// operand is an output) and kZeroPads (whether lanes padded with zeros contribute 0 to every sum);
-//   Lanes operator()(Lanes a, Lanes b, Lanes parameter, Lanes* terms) const
-// which returns the output of 16 elements and their terms of the sums; `parameter` is that of their
-// channels.
+// The loops of a ChannelSumPlan, for an operator's element function (isa/channel_sum_rows.h).
 #pragma once
 
 #include "core/channel_sum.h"
+#include "isa/channel_sum_rows.h"
 #include "isa/lane_sums.h"
 #include "isa/stage.h"
 #include "isa/stream.h"
@@ -30,7 +25,8 @@ class ChannelSum {
           element_(element),
           addresses_(addresses),
           partials_(partials),
-          streaming_(streaming) {}
+          streaming_(streaming),
+          sink_(streaming, nullptr) {}
 
     int64_t first_channel(int64_t task) const {
         return task % plan_.channel_tiles * plan_.channel_tile;
@@ -77,10 +73,9 @@ class ChannelSum {
         if (plan_.traversal == Traversal::kStaged) {
             for (int64_t row = begin; row < end; ++row) staged(row, 0, plan_.row_length, sums);
         } else {
-            Sink<T> sink(streaming_ && Element::kWrites, output(channel_, begin, 0));
             for (int64_t row = begin; row < end; ++row) {
-                for (int c = 0; c < channels_; ++c)
-                    along_positions(row, c, 0, plan_.row_length, sums[c], sink);
+                along_positions(row, 0, 0, plan_.channel_stride, channels_,
+                                static_cast<int>(plan_.row_length), parameters_, sums);
             }
         }
         for (int c = 0; c < channels_; ++c) finish_channel(block, c, sums[c]);
@@ -93,15 +88,7 @@ class ChannelSum {
             return least(plan_.chunk, plan_.row_length - chunk * plan_.chunk);
         };
         if (plan_.traversal == Traversal::kAlongPositions) {
-            Sink<T> sink(streaming_ && Element::kWrites,
-                         output(channel_, row, begin * plan_.chunk));
-            for (int c = 0; c < channels_; ++c) {
-                for (int64_t chunk = begin; chunk < end; ++chunk) {
-                    Lanes sums[kSums] = {};
-                    along_positions(row, c, chunk * plan_.chunk, length(chunk), sums, sink);
-                    finish_channel(first_block + chunk, c, sums);
-                }
-            }
+            for (int c = 0; c < channels_; ++c) chunks_of_channel(row, c, begin, end);
             return;
         }
         for (int64_t chunk = begin; chunk < end; ++chunk) {
@@ -117,49 +104,64 @@ class ChannelSum {
         }
     }
 
-    char* output(int64_t channel, int64_t row, int64_t position) const {
-        if (!Element::kWrites) return nullptr;
-        return address(kOperands - 1, channel, row) + position * static_cast<int64_t>(sizeof(T));
+    // Blocks that are chunks [begin, end) of one channel's row.
+    void chunks_of_channel(int64_t row, int c, int64_t begin, int64_t end) {
+        Lanes sums[kMaxChunks][kSums] = {};
+        float parameters[kMaxChunks];
+        int64_t to_next[kOperands];
+        const int count = static_cast<int>(end - begin);
+        const int64_t bytes = plan_.chunk * static_cast<int64_t>(sizeof(T));
+        for (int i = 0; i < count; ++i) parameters[i] = parameters_[c];
+        for (int k = 0; k < kOperands; ++k)
+            to_next[k] = k < 2 ? bytes * plan_.position_step : bytes;
+        const int64_t last = least(plan_.chunk, plan_.row_length - (end - 1) * plan_.chunk);
+        const int whole = last == plan_.chunk ? count : count - 1;
+        along_positions(row, c, begin * plan_.chunk, to_next, whole, static_cast<int>(plan_.chunk),
+                        parameters, sums);
+        if (whole < count) {
+            along_positions(row, c, (end - 1) * plan_.chunk, to_next, 1, static_cast<int>(last),
+                            parameters, sums + whole);
+        }
+        for (int i = 0; i < count; ++i) {
+            finish_channel(row * plan_.chunks_per_row + begin + i, c, sums[i]);
+        }
     }
 
     void finish_channel(int64_t block, int c, const Lanes* sums) {
         for (int k = 0; k < kSums; ++k) partial(block)[k * plan_.channels + c] = tree_sum(sums[k]);
     }
 
-    // n contiguous elements of a and b, n <= Sink::kReserve.
-    template <class U>
-    AG_INLINE void contiguous(const U* a, const U* b, U* out, int n, float parameter,
-                              Lanes* sums) const {
-        const Lanes p = splat(parameter);
-        Lanes terms[kSums];
-        Lanes s[kSums];
-        for (int k = 0; k < kSums; ++k) s[k] = sums[k];
-        int i = 0;
-        for (; i + kLanes <= n; i += kLanes) {
-            const Lanes value = element_(load(a + i), load(b + i), p, terms);
-            if (Element::kWrites) store(out + i, value);
-            for (int k = 0; k < kSums; ++k) s[k] = s[k] + terms[k];
+    // n positions of each of `count` channels or blocks; to_next is the distance between these.
+    void along_positions(int64_t row, int c, int64_t position, const int64_t* to_next, int count,
+                         int n, const float* parameters, Lanes (*sums)[kSums]) {
+        Rows rows;
+        const int64_t start[] = {position * plan_.position_step, position * plan_.position_step,
+                                 position};
+        for (int k = 0; k < kOperands; ++k) {
+            rows.at[k] = address(k, channel_ + c, row) + start[k] * static_cast<int64_t>(sizeof(T));
+            rows.step[k] = to_next[k];
         }
-        if (i < n) {
-            const Lanes value =
-                element_(load_first(a + i, n - i), load_first(b + i, n - i), p, terms);
-            if (Element::kWrites) store_first(out + i, value, n - i);
-            for (int k = 0; k < kSums; ++k) {
-                s[k] = s[k] + (Element::kZeroPads ? terms[k] : keep_first(terms[k], n - i));
-            }
+        if (Element::kWrites && streaming_) {
+            stream_rows(rows, count, n, parameters, sums);
+        } else if (plan_.position_step == 1) {
+            add_rows<1, T>(element_, rows, count, n, parameters, sums);
+        } else {
+            add_rows<2, T>(element_, rows, count, n, parameters, sums);
         }
-        for (int k = 0; k < kSums; ++k) sums[k] = s[k];
     }
-
-    void along_positions(int64_t row, int c, int64_t position, int64_t length, Lanes* sums,
-                         Sink<T>& sink) {
-        const T* a = reinterpret_cast<const T*>(address(0, channel_ + c, row)) + position;
-        const T* b = reinterpret_cast<const T*>(address(1, channel_ + c, row)) + position;
-        if (Element::kWrites) sink.move_to(output(channel_ + c, row, position));
-        const int n = static_cast<int>(length);  // at most kSumBlock
-        T* out = Element::kWrites ? sink.reserve(n) : nullptr;
-        contiguous(a, b, out, n, parameters_[c], sums);
-        if (Element::kWrites) sink.commit(n);
+    void stream_rows(Rows rows, int count, int n, const float* parameters, Lanes (*sums)[kSums]) {
+        for (int r = 0; r < count; ++r) {
+            sink_.move_to(rows.at[2] + r * rows.step[2]);
+            Rows one = {{rows.at[0] + r * rows.step[0], rows.at[1] + r * rows.step[1],
+                         reinterpret_cast<char*>(sink_.reserve(n))},
+                        {}};
+            if (plan_.position_step == 1) {
+                add_rows<1, T>(element_, one, 1, n, parameters + r, sums + r);
+            } else {
+                add_rows<2, T>(element_, one, 1, n, parameters + r, sums + r);
+            }
+            sink_.commit(n);
+        }
     }
 
     // --- channels contiguous ---
@@ -192,53 +194,64 @@ class ChannelSum {
                     if (Element::kWrites)
                         out[m] = address(kOperands - 1, channel_, row) + offset[p][kOperands - 1];
                 }
-                if (m == kGroup / kLanes) {
-                    add_positions<kGroup / kLanes>(a, b, out, lane, kGroup / kLanes);
+                if (plan_.prefetches) {
+                    add_positions<true>(a, b, out, lane, m);
                 } else {
-                    add_positions<0>(a, b, out, lane, m);
+                    add_positions<false>(a, b, out, lane, m);
                 }
             }
         }
     }
 
-    // Adds `count` positions (kCount of them, where that is not 0) to one lane of every channel.
-    template <int kCount>
-    AG_INLINE void add_positions(const char* const* a, const char* const* b, char* const* out,
-                                 int lane, int count) {
+    // Adds `count` positions to one lane of every channel.
+    template <bool kPrefetch>
+    void add_positions(const char* const* a, const char* const* b, char* const* out, int lane,
+                       int count) {
         int c = 0;
-        for (; c + kLanes <= channels_; c += kLanes)
-            add_to_lane<kCount, true>(a, b, out, lane, count, c);
-        if (c < channels_) add_to_lane<kCount, false>(a, b, out, lane, count, c);
+        for (; c + kPairLanes <= channels_; c += kPairLanes)
+            add_to_lane<true, kPrefetch>(a, b, out, lane, count, c);
+        if (c < channels_) add_to_lane<false, kPrefetch>(a, b, out, lane, count, c);
     }
-    template <int kCount, bool kWhole>
+    template <bool kWhole, bool kPrefetch>
     AG_INLINE void add_to_lane(const char* const* a, const char* const* b, char* const* out,
                                int lane, int count, int c) {
-        const int m = kCount > 0 ? kCount : count;
-        const int n = channels_ - c;
-        const Lanes p = kWhole ? load(parameters_ + c) : load_first(parameters_ + c, n);
-        Lanes terms[kSums];
-        Lanes s[kSums];
-        for (int k = 0; k < kSums; ++k) s[k] = load(lanes_.at(k, lane, c));
-        for (int i = 0; i < m; ++i) {
+        const int n = kWhole ? kPairLanes : channels_ - c;
+        const LanePair p =
+            kWhole ? load_pair(parameters_ + c) : load_first_pair(parameters_ + c, n);
+        Lanes terms[kSums], later_terms[kSums];
+        LanePair s[kSums];
+        for (int k = 0; k < kSums; ++k) s[k] = load_pair(lanes_.at(k, lane, c));
+        for (int i = 0; i < count; ++i) {
             const T* pa = reinterpret_cast<const T*>(a[i]) + c;
             const T* pb = reinterpret_cast<const T*>(b[i]) + c;
-            prefetch(pa, plan_.prefetch[0]);
-            prefetch(pb, plan_.prefetch[1]);
-            const Lanes value = element_(kWhole ? load(pa) : load_first(pa, n),
-                                         kWhole ? load(pb) : load_first(pb, n), p, terms);
+            for (int line = 0; kPrefetch && line < kPairLanes;
+                 line += 64 / static_cast<int>(sizeof(T))) {
+                prefetch(pa + line, plan_.prefetch[0]);
+                prefetch(pb + line, plan_.prefetch[1]);
+            }
+            const LanePair x = kWhole ? load_pair(pa) : load_first_pair(pa, n);
+            const LanePair y = kWhole ? load_pair(pb) : load_first_pair(pb, n);
+            const LanePair value = {element_(x.low, y.low, p.low, terms),
+                                    element_(x.high, y.high, p.high, later_terms)};
             if (Element::kWrites) {
                 T* po = reinterpret_cast<T*>(out[i]) + c;
                 if (!kWhole) {
-                    store_first(po, value, n);
+                    store_first_pair(po, value, n);
                 } else if (streaming_) {
-                    stream_store(po, value);
+                    stream_store_pair(po, value);
                 } else {
-                    store(po, value);
+                    store_pair(po, value);
                 }
             }
-            for (int k = 0; k < kSums; ++k) s[k] = s[k] + terms[k];
+            for (int k = 0; k < kSums; ++k) {
+                s[k].low = s[k].low + terms[k];
+                s[k].high = s[k].high + later_terms[k];
+            }
         }
-        for (int k = 0; k < kSums; ++k) store_raw(lanes_.at(k, lane, c), s[k]);
+        for (int k = 0; k < kSums; ++k) {
+            store_raw(lanes_.at(k, lane, c), s[k].low);
+            store_raw(lanes_.at(k, lane, c) + kLanes, s[k].high);
+        }
     }
     // The same element of the next group of positions; an address that does not exist does no harm.
     static AG_INLINE void prefetch(const void* p, int64_t distance) {
@@ -269,7 +282,7 @@ class ChannelSum {
 
     void staged(int64_t row, int64_t begin, int64_t length, Lanes (*sums)[kSums]) {
         alignas(64) float stage[kOperands][kStage];
-        const int step = plan_.channel_tile == 1 ? kStage / 2 : kStage / kStageChannels;
+        const int step = plan_.channel_tile == 1 ? 1024 : kStage / kStageChannels;
         for (int64_t done = 0; done < length; done += step) {
             const int n = static_cast<int>(least(step, length - done));
             for (int k = 0; k < 2; ++k) {
@@ -277,11 +290,12 @@ class ChannelSum {
                     load_tile<T>(stage[k] + column, step, at, tile);
                 });
             }
-            for (int c = 0; c < channels_; ++c) {
-                float* out = Element::kWrites ? stage[kOperands - 1] + c * step : nullptr;
-                contiguous(stage[0] + c * step, stage[1] + c * step, out, n, parameters_[c],
-                           sums[c]);
+            Rows rows;
+            for (int k = 0; k < kOperands; ++k) {
+                rows.at[k] = reinterpret_cast<char*>(stage[k]);
+                rows.step[k] = step * static_cast<int64_t>(sizeof(float));
             }
+            add_rows<1, float>(element_, rows, channels_, n, parameters_, sums);
             if (Element::kWrites) {
                 for_each_run(row, begin + done, n, kOperands - 1,
                              [&](char* at, int column, const Tile& tile) {
@@ -310,15 +324,17 @@ class ChannelSum {
     }
 
     static constexpr int kMaxTile = 64;
+    static constexpr int kMaxChunks = static_cast<int>(kChunksPerTask);
     static constexpr int kGroup = kPositionGroup;
-    static constexpr int kStage = 2048;
-    static constexpr int kStageChannels = 16;
+    static constexpr int kStage = 4096;
+    static constexpr int kStageChannels = 64;
 
     const ChannelSumPlan& plan_;
     const Element& element_;
     char* const* addresses_;
     float* partials_;
     const bool streaming_;
+    Sink<T> sink_;
     int64_t channel_ = 0;
     int channels_ = 0;
     const float* parameters_ = nullptr;

@@ -16,15 +16,20 @@ struct Halves {
 AG_INLINE Lanes widen(__m256i bits, Float16) {
     return {{(Register)_mm512_cvtph_ps(bits)}};
 }
+constexpr __mmask32 kHighWords = 0xaaaaaaaa;
+// Word 2 j + 1 of a register is element j.
+alignas(64) constexpr uint16_t kSpread[32] = {0, 0, 0, 1, 0, 2,  0, 3,  0, 4,  0, 5,  0, 6,  0, 7,
+                                              0, 8, 0, 9, 0, 10, 0, 11, 0, 12, 0, 13, 0, 14, 0, 15};
 AG_INLINE Lanes widen(__m256i bits, BFloat16) {
-    return {{(Register)_mm512_slli_epi32(_mm512_cvtepu16_epi32(bits), 16)}};
+    return {{(Register)_mm512_maskz_permutexvar_epi16(kHighWords, _mm512_load_si512(kSpread),
+                                                      _mm512_castsi256_si512(bits))}};
 }
-AG_INLINE __m256i narrow(Lanes x, Float16) {
-    return _mm512_cvtps_ph((__m512)canonical(x).r[0],
-                           _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+// These take lanes without a NaN but the canonical one.
+AG_INLINE __m256i narrow_canonical(Lanes x, Float16) {
+    return _mm512_cvtps_ph((__m512)x.r[0], _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
 }
-AG_INLINE __m256i narrow(Lanes x, BFloat16) {
-    const __m512i bits = (__m512i)canonical(x).r[0];
+AG_INLINE __m256i narrow_canonical(Lanes x, BFloat16) {
+    const __m512i bits = (__m512i)x.r[0];
     const __m512i odd = _mm512_and_si512(_mm512_srli_epi32(bits, 16), _mm512_set1_epi32(1));
     const __m512i rounded =
         _mm512_add_epi32(_mm512_add_epi32(bits, odd), _mm512_set1_epi32(0x7fff));
@@ -42,8 +47,7 @@ AG_INLINE Lanes widen(__m256i bits, BFloat16) {
     const __m256i high = _mm256_cvtepu16_epi32(_mm256_extracti128_si256(bits, 1));
     return {{(Register)_mm256_slli_epi32(low, 16), (Register)_mm256_slli_epi32(high, 16)}};
 }
-AG_INLINE __m256i narrow(Lanes x, Float16) {
-    x = canonical(x);
+AG_INLINE __m256i narrow_canonical(Lanes x, Float16) {
     const __m128i low =
         _mm256_cvtps_ph((__m256)x.r[0], _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
     const __m128i high =
@@ -57,8 +61,7 @@ AG_INLINE __m256i round_to_bfloat16(Register x) {
         _mm256_add_epi32(_mm256_add_epi32(bits, odd), _mm256_set1_epi32(0x7fff));
     return _mm256_srli_epi32(rounded, 16);
 }
-AG_INLINE __m256i narrow(Lanes x, BFloat16) {
-    x = canonical(x);
+AG_INLINE __m256i narrow_canonical(Lanes x, BFloat16) {
     const __m256i packed =
         _mm256_packus_epi32(round_to_bfloat16(x.r[0]), round_to_bfloat16(x.r[1]));
     return _mm256_permute4x64_epi64(packed, 0xd8);
@@ -86,9 +89,8 @@ AG_INLINE Lanes widen(Halves bits, BFloat16) {
     AG_EACH_REGISTER result.r[i] = (Register)(widen_bits(bits.w[i]) << 16);
     return result;
 }
-AG_INLINE Halves narrow(Lanes x, BFloat16) {
+AG_INLINE Halves narrow_canonical(Lanes x, BFloat16) {
     Halves result;
-    x = canonical(x);
     AG_EACH_REGISTER {
         const QuadBits bits = (QuadBits)x.r[i];
         result.w[i] = narrow_bits((bits + 0x7fffu + (bits >> 16 & 1u)) >> 16);
@@ -103,9 +105,8 @@ AG_INLINE Lanes widen(Halves bits, Float16) {
     AG_EACH_REGISTER result.r[i] = vcvt_f32_f16(vreinterpret_f16_u64(vcreate_u64(bits.w[i])));
     return result;
 }
-AG_INLINE Halves narrow(Lanes x, Float16) {
+AG_INLINE Halves narrow_canonical(Lanes x, Float16) {
     Halves result;
-    x = canonical(x);
     AG_EACH_REGISTER result.w[i] = vget_lane_u64(vreinterpret_u64_f16(vcvt_f16_f32(x.r[i])), 0);
     return result;
 }
@@ -125,9 +126,8 @@ AG_INLINE Lanes widen(Halves bits, Float16) {
     }
     return result;
 }
-AG_INLINE Halves narrow(Lanes x, Float16) {
+AG_INLINE Halves narrow_canonical(Lanes x, Float16) {
     Halves result;
-    x = canonical(x);
     AG_EACH_REGISTER {
         const QuadBits bits = (QuadBits)x.r[i];
         const QuadBits magnitude = bits & 0x7fffffffu;
@@ -153,11 +153,29 @@ using HalfVector = Halves;
 #endif
 
 template <class T>
+AG_INLINE HalfVector narrow(Lanes x, T) {
+    return narrow_canonical(canonical(x), T{});
+}
+template <class T>
 AG_INLINE Lanes load(const T* p) {
     HalfVector bits;
     std::memcpy(&bits, p, sizeof(bits));
     return widen(bits, T{});
 }
+#if defined(__AVX2__) && !defined(__AVX512F__)
+// A broadcast that reads memory costs no shuffle, so that one per register is left.
+AG_INLINE Lanes load(const BFloat16* p) {
+    const __m256i order =
+        _mm256_setr_epi8(-1, -1, 0, 1, -1, -1, 2, 3, -1, -1, 4, 5, -1, -1, 6, 7,  //
+                         -1, -1, 8, 9, -1, -1, 10, 11, -1, -1, 12, 13, -1, -1, 14, 15);
+    Lanes result;
+    AG_EACH_REGISTER {
+        const __m128i eight = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p + 8 * i));
+        result.r[i] = (Register)_mm256_shuffle_epi8(_mm256_broadcastsi128_si256(eight), order);
+    }
+    return result;
+}
+#endif
 template <class T>
 AG_INLINE void store(T* p, Lanes x) {
     const HalfVector bits = narrow(x, T{});

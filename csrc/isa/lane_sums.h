@@ -2,7 +2,7 @@
 #pragma once
 
 #include "core/channel_sum.h"
-#include "isa/lanes.h"
+#include "isa/pair.h"
 
 namespace ascend_grad {
 namespace {
@@ -17,7 +17,7 @@ class LaneSums {
     // Zeroes the sums of `channels` channels over at most `length` positions.
     void clear(int channels, int64_t length) {
         lanes_ = static_cast<int>(least(kSumLanes, length));
-        pitch_ = (channels + kLanes - 1) / kLanes * kLanes;
+        pitch_ = (channels + kPairLanes - 1) / kPairLanes * kPairLanes;
         std::memset(sums_, 0, sizeof(float) * static_cast<size_t>(kSums * lanes_ * pitch_));
     }
     float* at(int sum, int lane, int channel) {
@@ -40,7 +40,7 @@ class LaneSums {
   private:
     int lanes_ = 0;
     int pitch_ = 0;
-    alignas(64) float sums_[kSums * kLanes * (kChannelTile + kLanes)];
+    alignas(64) float sums_[kSums * kLanes * (kChannelTile + kPairLanes)];
 };
 }  // namespace
 }  // namespace ascend_grad

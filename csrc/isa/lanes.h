@@ -67,10 +67,45 @@ AG_INLINE Lanes select_positive(Lanes x, Lanes positive, Lanes other) {
     AG_EACH_REGISTER other.r[i] = x.r[i] > Register{} ? positive.r[i] : other.r[i];
     return other;
 }
-AG_INLINE Lanes canonical(Lanes x) {
+// Whether a lane of a or b is a NaN. One branch on this is cheaper than a select per register.
+AG_INLINE bool has_nan(Lanes a, Lanes b) {
+#if defined(__AVX512F__)
+    return _mm512_cmp_ps_mask((__m512)a.r[0], (__m512)b.r[0], _CMP_UNORD_Q) != 0;
+#elif defined(__AVX2__)
+    const __m256 first = _mm256_cmp_ps((__m256)a.r[0], (__m256)b.r[0], _CMP_UNORD_Q);
+    const __m256 second = _mm256_cmp_ps((__m256)a.r[1], (__m256)b.r[1], _CMP_UNORD_Q);
+    return _mm256_movemask_ps(_mm256_or_ps(first, second)) != 0;
+#elif defined(__x86_64__)
+    __m128 any = _mm_cmpunord_ps(a.r[0], b.r[0]);
+    for (int i = 1; i < kRegisters; ++i) any = _mm_or_ps(any, _mm_cmpunord_ps(a.r[i], b.r[i]));
+    return _mm_movemask_ps(any) != 0;
+#else
+    RegisterBits ordered = ~RegisterBits{};
+    AG_EACH_REGISTER {
+        ordered &= (RegisterBits)(a.r[i] == a.r[i]) & (RegisterBits)(b.r[i] == b.r[i]);
+    }
+    return vminvq_u32(ordered) == 0;
+#endif
+}
+AG_INLINE bool has_nan(Lanes x) {
+#if defined(__AVX2__) && !defined(__AVX512F__)
+    return _mm256_movemask_ps(_mm256_cmp_ps((__m256)x.r[0], (__m256)x.r[1], _CMP_UNORD_Q)) != 0;
+#else
+    return has_nan(x, x);
+#endif
+}
+AG_INLINE Lanes replace_nan(Lanes x) {
     const RegisterBits nan = kCanonicalNan - RegisterBits{};
     AG_EACH_REGISTER x.r[i] = x.r[i] == x.r[i] ? x.r[i] : (Register)nan;
     return x;
+}
+AG_INLINE Lanes canonical(Lanes x) {
+#if defined(__AVX512F__)
+    return replace_nan(x);  // a masked move: no dearer than the branch
+#else
+    if (__builtin_expect(has_nan(x), 0)) x = replace_nan(x);
+    return x;
+#endif
 }
 
 // ((l0 + l8) + (l4 + l12)) + ...: lanes i and i + 8, then i + 4, i + 2, i + 1.

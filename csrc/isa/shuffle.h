@@ -1,7 +1,7 @@
 // Rearrangements: every second element, two vectors interleaved, 4 x 4 blocks transposed.
 #pragma once
 
-#include "isa/convert.h"
+#include "isa/pair.h"
 
 namespace ascend_grad {
 namespace {
@@ -52,6 +52,34 @@ AG_INLINE Lanes load_every_second(const T* p) {
 #endif
 }
 
+#if defined(__AVX2__)
+// An even element is the low half of its 32-bit word.
+AG_INLINE Lanes load_every_second(const BFloat16* p) {
+#if defined(__AVX512F__)
+    return {{(Register)_mm512_slli_epi32(_mm512_loadu_si512(p), 16)}};
+#else
+    Lanes result;
+    AG_EACH_REGISTER {
+        const auto* eight = reinterpret_cast<const __m256i*>(p + 2 * kRegisterLanes * i);
+        result.r[i] = (Register)_mm256_slli_epi32(_mm256_loadu_si256(eight), 16);
+    }
+    return result;
+#endif
+}
+#endif
+template <class T>
+AG_INLINE LanePair load_pair_every_second(const T* p) {
+    return {load_every_second(p), load_every_second(p + 2 * kLanes)};
+}
+// The even elements of the 2 n - 1 that start at p, 0 < n <= 16; the other lanes are 0 and their
+// memory is not touched.
+template <class T>
+AG_INLINE Lanes load_first_every_second(const T* p, int n) {
+    float values[kLanes] = {};
+    for (int i = 0; i < n; ++i) values[i] = to_float(p[2 * i]);
+    return load(values);
+}
+
 // low = a0 b0 a1 b1 ..., high = a8 b8 a9 b9 ...
 AG_INLINE void interleave(Lanes a, Lanes b, Lanes& low, Lanes& high) {
 #if defined(__AVX512F__)
@@ -99,6 +127,132 @@ AG_INLINE void transpose_4x4(Quad& a, Quad& b, Quad& c, Quad& d) {
 #else
 #error "this architecture has no instruction set level"
 #endif
+}
+
+// Eight lines of sixteen elements and sixteen rows of eight, one the transpose of the other.
+constexpr int kBlockLines = 8;
+
+#if defined(__AVX2__)
+#if defined(__AVX512F__)
+AG_INLINE Register unpack_low(Register a, Register b) {
+    return (Register)_mm512_unpacklo_ps((__m512)a, (__m512)b);
+}
+AG_INLINE Register unpack_high(Register a, Register b) {
+    return (Register)_mm512_unpackhi_ps((__m512)a, (__m512)b);
+}
+AG_INLINE Register unpack_low_pairs(Register a, Register b) {
+    return (Register)_mm512_unpacklo_pd((__m512d)a, (__m512d)b);
+}
+AG_INLINE Register unpack_high_pairs(Register a, Register b) {
+    return (Register)_mm512_unpackhi_pd((__m512d)a, (__m512d)b);
+}
+#else
+AG_INLINE Register unpack_low(Register a, Register b) {
+    return (Register)_mm256_unpacklo_ps((__m256)a, (__m256)b);
+}
+AG_INLINE Register unpack_high(Register a, Register b) {
+    return (Register)_mm256_unpackhi_ps((__m256)a, (__m256)b);
+}
+AG_INLINE Register unpack_low_pairs(Register a, Register b) {
+    return (Register)_mm256_unpacklo_pd((__m256d)a, (__m256d)b);
+}
+AG_INLINE Register unpack_high_pairs(Register a, Register b) {
+    return (Register)_mm256_unpackhi_pd((__m256d)a, (__m256d)b);
+}
+#endif
+// Transposes the 4 x 4 block in each quad of four registers.
+AG_INLINE void transpose_quads(Register* r) {
+    const Register t[] = {unpack_low(r[0], r[1]), unpack_high(r[0], r[1]), unpack_low(r[2], r[3]),
+                          unpack_high(r[2], r[3])};
+    r[0] = unpack_low_pairs(t[0], t[2]);
+    r[1] = unpack_high_pairs(t[0], t[2]);
+    r[2] = unpack_low_pairs(t[1], t[3]);
+    r[3] = unpack_high_pairs(t[1], t[3]);
+}
+#endif
+
+AG_INLINE void rows_from_lines(float* rows, int pitch, const Lanes* lines) {
+    AG_EACH_REGISTER {
+        Register left[4], right[4];
+        for (int k = 0; k < 4; ++k) {
+            left[k] = lines[k].r[i];
+            right[k] = lines[4 + k].r[i];
+        }
+#if defined(__AVX512F__)
+        const __m512i low = _mm512_setr_epi64(0, 1, 8, 9, 2, 3, 10, 11);
+        const __m512i high = _mm512_setr_epi64(4, 5, 12, 13, 6, 7, 14, 15);
+        transpose_quads(left);
+        transpose_quads(right);
+        for (int k = 0; k < 4; ++k) {
+            float* to = rows + k * pitch;
+            const __m512 a =
+                (__m512)_mm512_permutex2var_pd((__m512d)left[k], low, (__m512d)right[k]);
+            const __m512 b =
+                (__m512)_mm512_permutex2var_pd((__m512d)left[k], high, (__m512d)right[k]);
+            _mm256_storeu_ps(to, _mm512_castps512_ps256(a));
+            _mm256_storeu_ps(to + 4 * pitch, _mm512_extractf32x8_ps(a, 1));
+            _mm256_storeu_ps(to + 8 * pitch, _mm512_castps512_ps256(b));
+            _mm256_storeu_ps(to + 12 * pitch, _mm512_extractf32x8_ps(b, 1));
+        }
+#elif defined(__AVX2__)
+        transpose_quads(left);
+        transpose_quads(right);
+        for (int k = 0; k < 4; ++k) {
+            float* to = rows + (8 * i + k) * pitch;
+            const __m256 a = (__m256)left[k], b = (__m256)right[k];
+            _mm256_storeu_ps(to, _mm256_permute2f128_ps(a, b, 0x20));
+            _mm256_storeu_ps(to + 4 * pitch, _mm256_permute2f128_ps(a, b, 0x31));
+        }
+#else
+        transpose_4x4(left[0], left[1], left[2], left[3]);
+        transpose_4x4(right[0], right[1], right[2], right[3]);
+        for (int k = 0; k < 4; ++k) {
+            float* to = rows + (4 * i + k) * pitch;
+            std::memcpy(to, &left[k], sizeof(Quad));
+            std::memcpy(to + 4, &right[k], sizeof(Quad));
+        }
+#endif
+    }
+}
+AG_INLINE void lines_from_rows(Lanes* lines, const float* rows, int pitch) {
+    AG_EACH_REGISTER {
+        Register left[4], right[4];
+        for (int k = 0; k < 4; ++k) {
+#if defined(__AVX512F__)
+            const float* from = rows + k * pitch;
+            const auto eight_rows = [&](const float* p) {
+                return _mm512_insertf32x8(_mm512_castps256_ps512(_mm256_loadu_ps(p)),
+                                          _mm256_loadu_ps(p + 4 * pitch), 1);
+            };
+            const __m512d a = (__m512d)eight_rows(from);
+            const __m512d b = (__m512d)eight_rows(from + 8 * pitch);
+            const __m512i low = _mm512_setr_epi64(0, 1, 4, 5, 8, 9, 12, 13);
+            const __m512i high = _mm512_setr_epi64(2, 3, 6, 7, 10, 11, 14, 15);
+            left[k] = (Register)_mm512_permutex2var_pd(a, low, b);
+            right[k] = (Register)_mm512_permutex2var_pd(a, high, b);
+#elif defined(__AVX2__)
+            const float* from = rows + (8 * i + k) * pitch;
+            const __m256 a = _mm256_loadu_ps(from), b = _mm256_loadu_ps(from + 4 * pitch);
+            left[k] = (Register)_mm256_permute2f128_ps(a, b, 0x20);
+            right[k] = (Register)_mm256_permute2f128_ps(a, b, 0x31);
+#else
+            const float* from = rows + (4 * i + k) * pitch;
+            std::memcpy(&left[k], from, sizeof(Quad));
+            std::memcpy(&right[k], from + 4, sizeof(Quad));
+#endif
+        }
+#if defined(__AVX2__)
+        transpose_quads(left);
+        transpose_quads(right);
+#else
+        transpose_4x4(left[0], left[1], left[2], left[3]);
+        transpose_4x4(right[0], right[1], right[2], right[3]);
+#endif
+        for (int k = 0; k < 4; ++k) {
+            lines[k].r[i] = left[k];
+            lines[4 + k].r[i] = right[k];
+        }
+    }
 }
 }  // namespace
 }  // namespace ascend_grad

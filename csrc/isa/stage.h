@@ -69,30 +69,28 @@ inline void load_tile(float* to, int pitch, const char* from, const Tile& tile) 
         }
         return;
     }
-    int column = 0;
-    for (; column + 4 <= tile.columns; column += 4) {
-        alignas(64) float lines[4][kLanes];
-        const char* p = from + column * tile.column_stride;
+    for (int column = 0; column < tile.columns; column += kBlockLines) {
+        const int m = static_cast<int>(least(kBlockLines, tile.columns - column));
         for (int row = 0; row < tile.rows; row += kLanes) {
-            const int n = tile.rows - row < kLanes ? tile.rows - row : kLanes;
-            for (int k = 0; k < 4; ++k) {
-                const T* line = reinterpret_cast<const T*>(p + k * tile.column_stride) + row;
-                store_raw(lines[k], n == kLanes ? load(line) : load_first(line, n));
+            const int n = static_cast<int>(least(kLanes, tile.rows - row));
+            const char* p = from + row * tile.row_stride + column * tile.column_stride;
+            float* rows = to + row * pitch + column;
+            Lanes lines[kBlockLines];
+            if (n == kLanes && m == kBlockLines) {
+                for (int k = 0; k < kBlockLines; ++k)
+                    lines[k] = load(reinterpret_cast<const T*>(p + k * tile.column_stride));
+                rows_from_lines(rows, pitch, lines);
+                continue;
             }
-            for (int r = 0; r < n; r += 4) {
-                Quad q[4];
-                for (int k = 0; k < 4; ++k) std::memcpy(&q[k], &lines[k][r], sizeof(Quad));
-                transpose_4x4(q[0], q[1], q[2], q[3]);
-                for (int k = 0; k < 4 && r + k < n; ++k) {
-                    std::memcpy(to + (row + r + k) * pitch + column, &q[k], sizeof(Quad));
-                }
+            for (int k = 0; k < kBlockLines; ++k) {
+                lines[k] = load_first(reinterpret_cast<const T*>(p + k * tile.column_stride),
+                                      k < m ? n : 0);
             }
-        }
-    }
-    for (; column < tile.columns; ++column) {
-        for (int row = 0; row < tile.rows; ++row) {
-            to[row * pitch + column] = to_float(
-                read_element<T>(from + row * tile.row_stride + column * tile.column_stride));
+            alignas(64) float block[kLanes * kBlockLines];
+            rows_from_lines(block, kBlockLines, lines);
+            for (int r = 0; r < n; ++r) {
+                for (int k = 0; k < m; ++k) rows[r * pitch + k] = block[r * kBlockLines + k];
+            }
         }
     }
 }
@@ -106,34 +104,26 @@ inline void store_tile(char* to, const float* from, int pitch, const Tile& tile)
         }
         return;
     }
-    int column = 0;
-    for (; column + 4 <= tile.columns; column += 4) {
-        alignas(64) float lines[4][kLanes];
-        char* p = to + column * tile.column_stride;
+    for (int column = 0; column < tile.columns; column += kBlockLines) {
+        const int m = static_cast<int>(least(kBlockLines, tile.columns - column));
         for (int row = 0; row < tile.rows; row += kLanes) {
-            const int n = tile.rows - row < kLanes ? tile.rows - row : kLanes;
-            for (int r = 0; r < n; r += 4) {
-                Quad q[4] = {};
-                for (int k = 0; k < 4 && r + k < n; ++k) {
-                    std::memcpy(&q[k], from + (row + r + k) * pitch + column, sizeof(Quad));
-                }
-                transpose_4x4(q[0], q[1], q[2], q[3]);
-                for (int k = 0; k < 4; ++k) std::memcpy(&lines[k][r], &q[k], sizeof(Quad));
+            const int n = static_cast<int>(least(kLanes, tile.rows - row));
+            char* p = to + row * tile.row_stride + column * tile.column_stride;
+            const float* rows = from + row * pitch + column;
+            Lanes lines[kBlockLines];
+            if (n == kLanes && m == kBlockLines) {
+                lines_from_rows(lines, rows, pitch);
+                for (int k = 0; k < kBlockLines; ++k)
+                    store(reinterpret_cast<T*>(p + k * tile.column_stride), lines[k]);
+                continue;
             }
-            for (int k = 0; k < 4; ++k) {
-                T* line = reinterpret_cast<T*>(p + k * tile.column_stride) + row;
-                if (n == kLanes) {
-                    store(line, load(lines[k]));
-                } else {
-                    store_first(line, load(lines[k]), n);
-                }
+            alignas(64) float block[kLanes * kBlockLines] = {};
+            for (int r = 0; r < n; ++r) {
+                for (int k = 0; k < m; ++k) block[r * kBlockLines + k] = rows[r * pitch + k];
             }
-        }
-    }
-    for (; column < tile.columns; ++column) {
-        for (int row = 0; row < tile.rows; ++row) {
-            write_element<T>(to + row * tile.row_stride + column * tile.column_stride,
-                             from[row * pitch + column]);
+            lines_from_rows(lines, block, kBlockLines);
+            for (int k = 0; k < m; ++k)
+                store_first(reinterpret_cast<T*>(p + k * tile.column_stride), lines[k], n);
         }
     }
 }

@@ -1,35 +1,11 @@
 // Stores past the caches.
 #pragma once
 
-#include "isa/convert.h"
+#include "isa/pair.h"
 
 namespace ascend_grad {
 namespace {
 
-// Non-temporal store of 16 lanes to a 16-byte aligned address; fence before others read it.
-AG_INLINE void stream_bytes(char* p, const char* from, size_t bytes) {
-#if defined(__x86_64__)
-    for (size_t i = 0; i < bytes; i += 16) {
-        _mm_stream_si128(reinterpret_cast<__m128i*>(p + i),
-                         _mm_loadu_si128(reinterpret_cast<const __m128i*>(from + i)));
-    }
-#else
-    std::memcpy(p, from, bytes);
-#endif
-}
-AG_INLINE void stream_store(float* p, Lanes x) {
-    x = canonical(x);
-    stream_bytes(reinterpret_cast<char*>(p), reinterpret_cast<const char*>(&x), sizeof(x));
-}
-template <class T>
-AG_INLINE void stream_store(T* p, Lanes x) {
-    const HalfVector bits = narrow(x, T{});
-    stream_bytes(reinterpret_cast<char*>(p), reinterpret_cast<const char*>(&bits), sizeof(bits));
-}
-
-AG_INLINE void stream_store(double* p, Lanes x) {
-    store(p, x);
-}
 // Non-temporal copy of whole 64-byte lines to a 64-byte aligned destination; fence before others
 // read it.
 AG_INLINE void stream_lines(char* to, const char* from, size_t bytes) {
@@ -52,6 +28,44 @@ AG_INLINE void stream_lines(char* to, const char* from, size_t bytes) {
 #else
     std::memcpy(to, from, bytes);
 #endif
+}
+// Non-temporal copy of a multiple of 16 bytes to a 16-byte aligned address; fence before others
+// read it.
+AG_INLINE void stream_bytes(char* p, const char* from, size_t bytes) {
+#if defined(__x86_64__)
+    if ((reinterpret_cast<uintptr_t>(p) | bytes) % 64 == 0) return stream_lines(p, from, bytes);
+    for (size_t i = 0; i < bytes; i += 16) {
+        _mm_stream_si128(reinterpret_cast<__m128i*>(p + i),
+                         _mm_loadu_si128(reinterpret_cast<const __m128i*>(from + i)));
+    }
+#else
+    std::memcpy(p, from, bytes);
+#endif
+}
+// Non-temporal stores to 16-byte aligned addresses.
+AG_INLINE void stream_store(float* p, Lanes x) {
+    x = canonical(x);
+    stream_bytes(reinterpret_cast<char*>(p), reinterpret_cast<const char*>(&x), sizeof(x));
+}
+template <class T>
+AG_INLINE void stream_store(T* p, Lanes x) {
+    const HalfVector bits = narrow(x, T{});
+    stream_bytes(reinterpret_cast<char*>(p), reinterpret_cast<const char*>(&bits), sizeof(bits));
+}
+
+template <class T>
+AG_INLINE void stream_store_pair(T* p, LanePair x) {
+    if constexpr (sizeof(T) == 2) {
+        const PairVector bits = narrow_pair(x, T{});
+        stream_bytes(reinterpret_cast<char*>(p), reinterpret_cast<const char*>(&bits),
+                     sizeof(bits));
+    } else {
+        x = canonical(x);
+        stream_bytes(reinterpret_cast<char*>(p), reinterpret_cast<const char*>(&x), sizeof(x));
+    }
+}
+AG_INLINE void stream_store(double* p, Lanes x) {
+    store(p, x);
 }
 AG_INLINE void stream_fence() {
 #if defined(__x86_64__)
@@ -124,7 +138,7 @@ class Sink {
         filled_ = rest;
     }
     void drain() {
-        if (!streaming_) return;
+        if (!streaming_ || to_ == nullptr) return;
         flush_lines();
         std::memcpy(to_, buffer_ + skipped_, filled_ - skipped_);
         to_ += filled_ - skipped_;

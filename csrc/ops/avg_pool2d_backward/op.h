@@ -11,6 +11,7 @@
 
 #include "core/layout.h"
 #include "core/operator.h"
+#include "device/plan.h"
 
 namespace ascend_grad {
 
@@ -84,6 +85,8 @@ struct AvgPool2dBackward {
     static Status check(const Args& args);
     static Plan plan(const Args& args);
     static void run(const Plan& plan, void* const* addresses, void* workspace);
+    // The same call on an Ascend device.
+    static Status device_plan(const Args& args, const device::Product& product, device::Plan& plan);
 };
 
 // Extent of grad_output along one axis by the forward's rule.

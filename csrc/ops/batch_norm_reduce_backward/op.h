@@ -13,6 +13,7 @@
 #include "core/channel_sum.h"
 #include "core/operator.h"
 #include "core/scalar.h"
+#include "device/plan.h"
 
 namespace ascend_grad {
 
@@ -66,6 +67,7 @@ struct BatchNormReduceBackward {
     static TensorView describe_output(const Args& args, int output);
     static Status check(const Args& args);
     static Plan plan(const Args& args);
+    static Status device_plan(const Args& args, const device::Product& product, device::Plan& plan);
     static void run(const Plan& plan, void* const* addresses, void* workspace);
 };
 

@@ -44,18 +44,19 @@ Status check_weight(const Checker& check) {
     const TensorView& weight = check.tensor(Op::kWeight);
     if (weight.numel == 1) return check.shape_equals(Op::kGradWeight, Op::kWeight);
     const int64_t channels = Op::channel_count(self);
-    const std::string given =
-        ", got " + std::to_string(weight.numel) + " elements, shape " + shape_text(weight);
+    const auto given = [&weight] {
+        return ", got " + std::to_string(weight.numel) + " elements, shape " + shape_text(weight);
+    };
     if (self.rank == 0) {
         return check.invalid(Op::kWeight, "must have one element where " +
                                               std::string(check.name(Op::kSelf)) + " is a scalar" +
-                                              given);
+                                              given());
     }
     if (weight.numel != channels) {
         return check.invalid(Op::kWeight, "must have one element or one per channel, " +
                                               std::to_string(channels) + " for " +
                                               check.name(Op::kSelf) + " of shape " +
-                                              shape_text(self) + given);
+                                              shape_text(self) + given());
     }
     return check.shape_is(Op::kGradWeight, 1, &channels, "one value per channel");
 }

@@ -11,6 +11,7 @@
 #include "core/channel_sum.h"
 #include "core/operator.h"
 #include "core/scalar.h"
+#include "device/plan.h"
 
 namespace ascend_grad {
 
@@ -47,6 +48,7 @@ struct PreluBackward {
     static TensorView describe_output(const Args& args, int output);
     static Status check(const Args& args);
     static Plan plan(const Args& args);
+    static Status device_plan(const Args& args, const device::Product& product, device::Plan& plan);
     static void run(const Plan& plan, void* const* addresses, void* workspace);
 
     // Channels of a tensor of self's shape; 1 below rank 2.

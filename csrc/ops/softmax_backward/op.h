@@ -10,6 +10,7 @@
 
 #include "core/layout.h"
 #include "core/operator.h"
+#include "device/plan.h"
 
 namespace ascend_grad {
 
@@ -64,6 +65,8 @@ struct SoftmaxBackward {
     static Status check(const Args& args);
     static Plan plan(const Args& args);
     static void run(const Plan& plan, void* const* addresses, void* workspace);
+    // Of arguments that check() accepts.
+    static Status device_plan(const Args& args, const device::Product& product, device::Plan& plan);
 };
 
 }  // namespace ascend_grad

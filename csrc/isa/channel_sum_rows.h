@@ -1,0 +1,82 @@
+// One channel's run of positions, contiguous or every second element of memory.
+//
+// `Element` is an operator's element function. It has: the type T of all tensors; constants kSums
+// (sums per channel), kWrites (the last operand is an output) and kZeroPads (whether lanes padded
+// with zeros contribute 0 to every sum);
+//   Lanes operator()(Lanes a, Lanes b, Lanes parameter, Lanes* terms) const
+// which returns the output of 16 elements and their terms of the sums; `parameter` is that of their
+// channels.
+#pragma once
+
+#include "isa/pair.h"
+#include "isa/shuffle.h"
+
+namespace ascend_grad {
+namespace {
+
+// Loads of elements `kStep` apart in memory. Of step 2, whole loads also read the element after
+// their last one.
+template <int kStep, class U>
+AG_INLINE LanePair load_pair_of(const U* p, int i) {
+    if constexpr (kStep == 1) return load_pair(p + i);
+    return load_pair_every_second(p + 2 * i);
+}
+template <int kStep, class U>
+AG_INLINE Lanes load_of(const U* p, int i) {
+    if constexpr (kStep == 1) return load(p + i);
+    return load_every_second(p + 2 * i);
+}
+template <int kStep, class U>
+AG_INLINE Lanes load_first_of(const U* p, int i, int n) {
+    if constexpr (kStep == 1) return load_first(p + i, n);
+    return load_first_every_second(p + 2 * i, n);
+}
+
+// Where rows of equal length start in the operands and how many bytes it is to the next row.
+struct Rows {
+    char* at[3];
+    int64_t step[3];
+};
+
+// Adds the terms of n elements of each of `count` rows to the lane sums of that row and stores
+// their outputs. kStep: elements of memory from one of a row's inputs to the next.
+template <int kStep, class U, class Element>
+inline void add_rows(const Element& element, const Rows& rows, int count, int n,
+                     const float* parameters, Lanes (*sums)[Element::kSums]) {
+    constexpr int kSums = Element::kSums;
+    constexpr int kBeyond = kStep - 1;  // elements that must exist after a whole load's last one
+    for (int row = 0; row < count; ++row) {
+        const U* a = reinterpret_cast<const U*>(rows.at[0] + row * rows.step[0]);
+        const U* b = reinterpret_cast<const U*>(rows.at[1] + row * rows.step[1]);
+        U* out = Element::kWrites ? reinterpret_cast<U*>(rows.at[2] + row * rows.step[2]) : nullptr;
+        const Lanes p = splat(parameters[row]);
+        Lanes s[kSums], terms[kSums], later_terms[kSums];
+        for (int k = 0; k < kSums; ++k) s[k] = sums[row][k];
+        int i = 0;
+        for (; i + kPairLanes + kBeyond <= n; i += kPairLanes) {
+            const LanePair x = load_pair_of<kStep>(a, i);
+            const LanePair y = load_pair_of<kStep>(b, i);
+            const LanePair value = {element(x.low, y.low, p, terms),
+                                    element(x.high, y.high, p, later_terms)};
+            if (Element::kWrites) store_pair(out + i, value);
+            for (int k = 0; k < kSums; ++k) s[k] = (s[k] + terms[k]) + later_terms[k];
+        }
+        for (; i + kLanes + kBeyond <= n; i += kLanes) {
+            const Lanes value = element(load_of<kStep>(a, i), load_of<kStep>(b, i), p, terms);
+            if (Element::kWrites) store(out + i, value);
+            for (int k = 0; k < kSums; ++k) s[k] = s[k] + terms[k];
+        }
+        if (i < n) {
+            const Lanes value = element(load_first_of<kStep>(a, i, n - i),
+                                        load_first_of<kStep>(b, i, n - i), p, terms);
+            if (Element::kWrites) store_first(out + i, value, n - i);
+            for (int k = 0; k < kSums; ++k) {
+                s[k] = s[k] + (Element::kZeroPads ? terms[k] : keep_first(terms[k], n - i));
+            }
+        }
+        for (int k = 0; k < kSums; ++k) sums[row][k] = s[k];
+    }
+}
+
+}  // namespace
+}  // namespace ascend_grad

@@ -1,0 +1,124 @@
+// Thirty-two elements at once: two registers of AVX-512 are rounded to 16 bit together, at half the
+// price, and a NaN is looked for once.
+#pragma once
+
+#include "isa/partial.h"
+
+namespace ascend_grad {
+namespace {
+
+constexpr int kPairLanes = 2 * kLanes;
+
+// Elements 0 to 15 and 16 to 31.
+struct LanePair {
+    Lanes low;
+    Lanes high;
+};
+
+AG_INLINE LanePair operator+(LanePair a, LanePair b) {
+    return {a.low + b.low, a.high + b.high};
+}
+AG_INLINE LanePair operator-(LanePair a, LanePair b) {
+    return {a.low - b.low, a.high - b.high};
+}
+AG_INLINE LanePair operator*(LanePair a, LanePair b) {
+    return {a.low * b.low, a.high * b.high};
+}
+AG_INLINE LanePair canonical(LanePair x) {
+    if (__builtin_expect(has_nan(x.low, x.high), 0)) {
+        x = {replace_nan(x.low), replace_nan(x.high)};
+    }
+    return x;
+}
+
+#if defined(__AVX512F__)
+
+using PairVector = __m512i;
+
+// The words of sixteen elements and of the next sixteen, high or low.
+alignas(64) constexpr uint16_t kGatherHigh[32] = {1,  3,  5,  7,  9,  11, 13, 15, 17, 19, 21,
+                                                  23, 25, 27, 29, 31, 33, 35, 37, 39, 41, 43,
+                                                  45, 47, 49, 51, 53, 55, 57, 59, 61, 63};
+alignas(64) constexpr uint16_t kGatherLow[32] = {0,  2,  4,  6,  8,  10, 12, 14, 16, 18, 20,
+                                                 22, 24, 26, 28, 30, 32, 34, 36, 38, 40, 42,
+                                                 44, 46, 48, 50, 52, 54, 56, 58, 60, 62};
+
+AG_INLINE __mmask32 first_pair_lanes(int n) {
+    return static_cast<__mmask32>((uint64_t{1} << n) - 1);
+}
+AG_INLINE __m512i narrow_pair(LanePair x, Float16) {
+    x = canonical(x);
+    const __m256i low = narrow_canonical(x.low, Float16{});
+    return _mm512_inserti64x4(_mm512_castsi256_si512(low), narrow_canonical(x.high, Float16{}), 1);
+}
+// Rounds the high words by the low ones: up if low + (high & 1) > 0x8000, which is bit 15 of
+// (low + (0x7ffe | high & 1) + 1) >> 1, an average.
+AG_INLINE __m512i narrow_pair(LanePair x, BFloat16) {
+    x = canonical(x);
+    const __m512i first = (__m512i)x.low.r[0];
+    const __m512i second = (__m512i)x.high.r[0];
+    const __m512i high = _mm512_permutex2var_epi16(first, _mm512_load_si512(kGatherHigh), second);
+    const __m512i low = _mm512_permutex2var_epi16(first, _mm512_load_si512(kGatherLow), second);
+    constexpr int kAndOr = 0xea;
+    const __m512i half =
+        _mm512_ternarylogic_epi32(high, _mm512_set1_epi16(1), _mm512_set1_epi16(0x7ffe), kAndOr);
+    const __m512i sum = _mm512_avg_epu16(low, half);
+    // A product instead of a shift, which the shuffles' pipes would have to do.
+    return _mm512_add_epi16(high, _mm512_mulhi_epu16(sum, _mm512_set1_epi16(2)));
+}
+
+#else
+
+struct PairVector {
+    HalfVector low;
+    HalfVector high;
+};
+
+template <class T>
+AG_INLINE PairVector narrow_pair(LanePair x, T) {
+    x = canonical(x);
+    return {narrow_canonical(x.low, T{}), narrow_canonical(x.high, T{})};
+}
+
+#endif
+
+template <class T>
+AG_INLINE LanePair load_pair(const T* p) {
+    return {load(p), load(p + kLanes)};
+}
+template <class T>
+AG_INLINE void store_pair(T* p, LanePair x) {
+    if constexpr (sizeof(T) == 2) {
+        const PairVector bits = narrow_pair(x, T{});
+        std::memcpy(p, &bits, sizeof(bits));
+    } else {
+        x = canonical(x);
+        store_raw(p, x.low);
+        store_raw(p + kLanes, x.high);
+    }
+}
+AG_INLINE void store_pair(double* p, LanePair x) {
+    store(p, x.low);
+    store(p + kLanes, x.high);
+}
+
+// The first n elements, 0 <= n <= 32; the others are 0 and their memory is not touched.
+template <class T>
+AG_INLINE LanePair load_first_pair(const T* p, int n) {
+    return {load_first(p, n < kLanes ? n : kLanes),
+            load_first(p + kLanes, n > kLanes ? n - kLanes : 0)};
+}
+template <class T>
+AG_INLINE void store_first_pair(T* p, LanePair x, int n) {
+#if defined(__AVX512F__)
+    if constexpr (sizeof(T) == 2) {
+        _mm512_mask_storeu_epi16(p, first_pair_lanes(n), narrow_pair(x, T{}));
+        return;
+    }
+#endif
+    store_first(p, x.low, n < kLanes ? n : kLanes);
+    if (n > kLanes) store_first(p + kLanes, x.high, n - kLanes);
+}
+
+}  // namespace
+}  // namespace ascend_grad

@@ -1,0 +1,135 @@
+// Traversals of whole planes, and the choice among all.
+#include <algorithm>
+#include <numeric>
+
+#include "ops/softmax_backward/traversals.h"
+
+namespace ascend_grad::softmax_backward {
+namespace {
+
+constexpr int64_t kLanes = 16;
+constexpr int64_t kMinBytesPerBlock = 16 << 10;  // below, starting a core costs more than it saves
+constexpr int64_t kMinRowTileBytes = 4 << 10;
+constexpr int64_t kMaxTileRows = 4095;  // that one copy can have
+
+}  // namespace
+
+int64_t divide_up(int64_t a, int64_t b) {
+    return (a + b - 1) / b;
+}
+
+int64_t round_up(int64_t a, int64_t multiple) {
+    return divide_up(a, multiple) * multiple;
+}
+
+int64_t saturating_blocks(const device::Product& product) {
+    return product.arch == 220 ? std::min<int64_t>(28, product.cores) : product.cores;
+}
+
+int64_t most_blocks(const Shape& shape, const device::Product& product) {
+    const int64_t blocks = shape.numel() * (2 * shape.in_size + shape.out_size) / kMinBytesPerBlock;
+    return std::clamp<int64_t>(blocks, 1, product.cores);
+}
+
+int64_t best_blocks(int64_t groups, int64_t most, const device::Product& product) {
+    const int64_t saturating = saturating_blocks(product);
+    const auto time = [&](int64_t blocks) {
+        return divide_up(groups, blocks) * std::max(blocks, saturating);
+    };
+    most = std::min(most, groups);
+    int64_t least = INT64_MAX;
+    for (int64_t blocks = 1; blocks <= most; ++blocks) least = std::min(least, time(blocks));
+    // More cores compute faster at nearly the same share of the bandwidth.
+    while (time(most) > least + least / 64) --most;
+    return most;
+}
+
+namespace {
+
+SoftmaxBackwardTiling basic_tiling(const Shape& shape, SoftmaxBackwardTraversal traversal) {
+    SoftmaxBackwardTiling t{};
+    t.length = shape.length;
+    t.inner = shape.inner;
+    t.items = shape.outer;
+    t.items_per_group = 1;
+    t.strips_per_plane = 1;
+    t.traversal = traversal;
+    t.parts = 1;
+    t.input_buffers = 2;
+    return t;
+}
+
+// Whole planes, in sixteen lanes of equal length. False where not even one plane fits into a lane,
+// or where lanes would not begin at blocks and the product cannot load them.
+bool tile_lanes(const Shape& shape, const device::Product& product, SoftmaxBackwardTiling& t,
+                uint32_t& blocks) {
+    const int64_t plane = shape.length * shape.inner;
+    const int64_t element = 4 * shape.in_size + 2 * shape.out_size + 3 * 4;
+    const int64_t longest = (product.buffer_bytes - 64) / element / kLanes / kLanes * kLanes;
+    const int64_t unit = kLanes / std::gcd(plane, kLanes);  // planes to a multiple of 16 elements
+    int64_t planes = longest / plane;
+    if (planes == 0 || shape.length == 1) return false;
+    const bool aligned = planes >= unit;
+    // Rows are better then, but not columns.
+    if (!aligned && (!product.has_byte_copies || shape.inner == 1)) return false;
+    t = basic_tiling(shape, kSoftmaxLanes);
+    // Sixteen lanes of a multiple of 16 elements end at a multiple of 512 bytes.
+    t.items_per_group = kLanes * (aligned ? unit : planes);
+    t.groups = divide_up(t.items, t.items_per_group);
+    blocks = static_cast<uint32_t>(best_blocks(t.groups, most_blocks(shape, product), product));
+    if (aligned) {
+        const int64_t share = divide_up(t.groups, blocks) * unit;
+        planes = std::min(planes / unit * unit, share);
+    }
+    t.tile = static_cast<uint32_t>(planes);
+    t.pitch = static_cast<uint32_t>(round_up(planes * plane, kLanes));
+    t.buffer = static_cast<uint32_t>(kLanes * t.pitch);
+    return true;
+}
+
+// Several rows at a time. False where not even one fits.
+bool tile_rows(const Shape& shape, const device::Product& product, SoftmaxBackwardTiling& t,
+               uint32_t& blocks) {
+    if (shape.length > product.buffer_bytes) return false;
+    const int64_t pitch = round_up(shape.length, kLanes);
+    const int64_t row = pitch * shape.chunk_bytes(2) + 4 * (kLanes + 1);
+    const int64_t most_rows =
+        std::min<int64_t>((product.buffer_bytes - (4 << 10)) / row, kMaxTileRows);
+    if (most_rows < 1) return false;
+    t = basic_tiling(shape, kSoftmaxRows);
+    // Between cores: blocks of 32 bytes where products store no less, else 512 bytes as long as
+    // that leaves every core some groups.
+    const int64_t row_bytes = shape.length * std::min(shape.in_size, shape.out_size);
+    t.items_per_group = 32 / std::gcd<int64_t>(shape.length * shape.out_size, 32);
+    if (product.has_byte_copies) {
+        t.items_per_group = 512 / std::gcd<int64_t>(row_bytes, 512);
+        while (t.items_per_group > 1 && t.items < 16 * product.cores * t.items_per_group) {
+            t.items_per_group /= 2;
+        }
+    }
+    t.groups = divide_up(t.items, t.items_per_group);
+    blocks = static_cast<uint32_t>(best_blocks(t.groups, most_blocks(shape, product), product));
+    const int64_t share = divide_up(t.groups, blocks) * t.items_per_group;
+    const int64_t least_rows = divide_up(kMinRowTileBytes, shape.length * shape.in_size);
+    t.tile = static_cast<uint32_t>(
+        std::min({std::max(divide_up(share, 4), least_rows), most_rows, share}));
+    // Tiles that begin at multiples of 512 bytes, or as many of them as may be.
+    uint32_t aligned = static_cast<uint32_t>(512 / std::gcd<int64_t>(row_bytes, 512));
+    while (aligned > t.tile) aligned /= 2;
+    if (product.has_byte_copies) t.tile = t.tile / aligned * aligned;
+    t.pitch = static_cast<uint32_t>(pitch);
+    t.buffer = t.tile * t.pitch;
+    return true;
+}
+
+}  // namespace
+
+bool tile(const Shape& shape, const device::Product& product, SoftmaxBackwardTiling& t,
+          uint32_t& blocks) {
+    const bool is_short = shape.inner > 1 || shape.length < 128;
+    if (is_short && tile_lanes(shape, product, t, blocks)) return true;
+    if (shape.inner == 1 && shape.length > 1 && tile_rows(shape, product, t, blocks)) return true;
+    return tile_strips(shape, product, t, blocks);
+}
+
+}  // namespace ascend_grad::softmax_backward

@@ -1,0 +1,39 @@
+// Tiling of the SoftmaxBackward kernel. Shared with the device: plain data, no namespace.
+#pragma once
+
+#include <stdint.h>
+
+// The tensors are dense arrays [outer][length][inner], sums run over `length`; a plane is one
+// [length][inner]. Traversals:
+enum SoftmaxBackwardTraversal : uint32_t {
+    // Sixteen stretches of whole planes at a time, interleaved (common/lanes.h).
+    kSoftmaxLanes,
+    // inner == 1: several whole planes (rows) at a time, each from a block on.
+    kSoftmaxRows,
+    // Strips of columns, chunk by chunk of rows; the rows of a chunk begin at blocks.
+    kSoftmaxColumns,
+    // Whole planes, chunk by chunk of consecutive elements.
+    kSoftmaxPacked,
+};
+
+struct SoftmaxBackwardTiling {
+    int64_t length;
+    int64_t inner;
+    // What is shared out: planes (lanes, rows) or strips, in groups that cores do not split. Block
+    // b of B (or team, of `parts` blocks) takes the groups from groups * b / B on.
+    int64_t items;
+    int64_t items_per_group;
+    int64_t groups;
+    int64_t strips_per_plane;
+    uint32_t traversal;
+    uint32_t parts;          // blocks that share a strip, each with a part of its rows or elements
+    uint32_t input_buffers;  // that hold a tile or chunk each, of both inputs
+    uint32_t buffer;         // elements of a tile or chunk, of one tensor, with padding
+    // Per tile or chunk: planes of a lane, rows, rows, multiples of `pitch` elements.
+    uint32_t tile;
+    uint32_t width;  // columns of a strip
+    // Elements from row to row of a chunk (columns), from lane to lane, from row to row (rows), or
+    // after how many the column of an element is the same (packed).
+    uint32_t pitch;
+    uint32_t reserved;
+};
