@@ -1,0 +1,76 @@
+# Finds CANN's toolkit and builds the kernels for the card. Without it, one line says so and the rest is built.
+#   ASCEND_HOME_PATH  the toolkit's folder, from the environment (set_env.sh exports it) or the option
+#   SOC_VERSION       the chip, e.g. Ascend910B3; empty: that of this machine
+#   RUN_MODE          npu, or sim for the toolkit's simulator
+include_guard()
+set(ASCEND_HOME_PATH "$ENV{ASCEND_HOME_PATH}" CACHE PATH "Folder of CANN's toolkit; empty: build without the npu device")
+set(SOC_VERSION "" CACHE STRING "Chip to build kernels for, e.g. Ascend910B3; empty: this machine's")
+set(RUN_MODE npu CACHE STRING "npu or sim")
+
+# ascend_grad_find_cann(<modules> <chip>): folder of CANN's CMake modules, and the chip; empty with a line why.
+function(ascend_grad_find_cann modules chip)
+  set(${modules} "" PARENT_SCOPE)
+  if(NOT ASCEND_HOME_PATH)
+    message(STATUS "CANN: ASCEND_HOME_PATH is not set; building without the npu device")
+    return()
+  endif()
+  file(GLOB folders ${ASCEND_HOME_PATH}/*-linux/tikcpp/ascendc_kernel_cmake)
+  foreach(folder IN ITEMS ${ASCEND_HOME_PATH}/tools/tikcpp/ascendc_kernel_cmake
+          ${ASCEND_HOME_PATH}/compiler/tikcpp/ascendc_kernel_cmake
+          ${ASCEND_HOME_PATH}/ascendc_devkit/tikcpp/samples/cmake ${folders})
+    if(EXISTS ${folder}/ascendc.cmake)
+      set(found ${folder})
+      break()
+    endif()
+  endforeach()
+  if(NOT found)
+    message(STATUS "CANN: ${ASCEND_HOME_PATH} holds no ascendc_kernel_cmake; building without the npu device")
+    return()
+  endif()
+  set(soc ${SOC_VERSION})
+  if(NOT soc)
+    execute_process(COMMAND npu-smi info -t board -i 0 -c 0 OUTPUT_VARIABLE board ERROR_QUIET RESULT_VARIABLE failed)
+    if(board MATCHES "Chip Name *: *(Ascend)?([0-9][A-Za-z0-9_-]*)")
+      set(soc Ascend${CMAKE_MATCH_2})
+    else()
+      message(STATUS "CANN: found, but npu-smi names no chip and SOC_VERSION is not set; building without the npu device")
+      return()
+    endif()
+  endif()
+  set(${modules} ${found} PARENT_SCOPE)
+  set(${chip} ${soc} PARENT_SCOPE)
+endfunction()
+
+# Family and __CCE_AICORE__ of a chip. Ascend910B without a digit is of the Atlas training series.
+function(ascend_grad_family_of soc family arch)
+  string(TOLOWER ${soc} soc)
+  if(soc MATCHES "^ascend910(b[1-4]|_93)")
+    set(${family} ascend910b PARENT_SCOPE)
+    set(${arch} 220 PARENT_SCOPE)
+  elseif(soc MATCHES "^ascend310p")
+    set(${family} ascend310p PARENT_SCOPE)
+    set(${arch} 200 PARENT_SCOPE)
+  elseif(soc MATCHES "^ascend910(a|proa|premiuma|b|prob)$")
+    set(${family} ascend910 PARENT_SCOPE)
+    set(${arch} 100 PARENT_SCOPE)
+  else()
+    message(FATAL_ERROR "SOC_VERSION ${soc}: no product that these kernels are for; e.g. Ascend910B3, Ascend310P3, Ascend910A")
+  endif()
+endfunction()
+
+ascend_grad_find_cann(ASCENDC_CMAKE_DIR chip)
+if(ASCENDC_CMAKE_DIR)
+  ascend_grad_family_of(${chip} family arch)
+  message(STATUS "CANN: ${ASCEND_HOME_PATH}, kernels for ${chip} (${family}), run mode ${RUN_MODE}")
+  set(SOC_VERSION ${chip})
+  set(ASCEND_GRAD_CANN ${ASCEND_HOME_PATH})
+  # Not its install rules: what a package needs of it is installed below.
+  add_subdirectory(kernels_ascendc EXCLUDE_FROM_ALL)
+  ascend_grad_device_library(ascend_grad_npu_${family} ${arch} ascend_grad_kernels_${family}
+    csrc/launch/npu_backend.cpp)
+  target_include_directories(ascend_grad_npu_${family} BEFORE PRIVATE
+    ${ASCEND_HOME_PATH}/include ${ASCEND_HOME_PATH}/include/aclnn)
+  target_link_directories(ascend_grad_npu_${family} PRIVATE ${ASCEND_HOME_PATH}/lib64)
+  target_link_libraries(ascend_grad_npu_${family} PRIVATE ascendcl nnopbase)
+  install(FILES $<TARGET_FILE:ascend_grad_kernels_${family}> DESTINATION ${home}/lib64)
+endif()

@@ -1,0 +1,48 @@
+// Tiling of kernels that sum over all axes but the channel's. Shared with the device: plain data,
+// no namespace.
+//
+// Memory is [N][C][S]. It is cut into lanes, equal stretches that hold [rows][group][S'] elements:
+// whole rows of C * S, whole channels, or a piece of one channel. Lane (b, o, i) begins at element
+// b * block_stride + o * outer_stride + i * lane_stride; lanes of one b sum into the same channels.
+// Numbered in that order they are the units that cores share evenly.
+#pragma once
+
+#include <stdint.h>
+
+// What a lane holds.
+#define CHANNEL_SUM_ROWS 0      // columns of one row, S = 1; lanes are rows
+#define CHANNEL_SUM_GROUPS 1    // `rows` whole rows
+#define CHANNEL_SUM_SPREAD 2    // `group` whole channels, other lanes the channels that follow
+#define CHANNEL_SUM_CHANNELS 3  // one long channel, other lanes the channels that follow
+#define CHANNEL_SUM_PIECES 4    // a piece of one channel; lanes of a block belong to that channel
+
+struct ChannelSumTiling {
+    int64_t units;
+    int64_t cut;     // cores begin at multiples of that many units
+    int64_t blocks;  // extent of b
+    int64_t outer;   // extent of o
+    int64_t inner;   // extent of i; in the last block last_inner
+    int64_t last_inner;
+    int64_t block_stride;  // elements
+    int64_t outer_stride;
+    int64_t lane_stride;
+    int64_t channels;
+    int64_t partials;        // bytes from the workspace's begin to the partial sums
+    int64_t partial_pitch;   // floats of one vector of partial sums
+    uint32_t contributions;  // vectors of partial sums per sum; 0: nothing to sum
+    uint32_t width;          // floats of a channel's partial sum, 1 or 8
+    uint32_t layout;         // CHANNEL_SUM_...
+    uint32_t length;         // elements of a lane; in the last block last_length
+    uint32_t last_length;
+    uint32_t tail;  // of the last lane of (b, o)
+    uint32_t last_tail;
+    uint32_t pitch;  // elements from lane to lane in the unified buffer
+    uint32_t slots;  // lanes of a tile
+    uint32_t tile;   // elements of a tile's buffer
+    uint32_t rows;
+    uint32_t group;
+    uint32_t spatial;         // S'
+    uint32_t block_channels;  // channels of a block
+    uint32_t vector_space;    // floats of a block's channel vector in the unified buffer
+    uint32_t sum_space;       // floats of a block's sums there
+};

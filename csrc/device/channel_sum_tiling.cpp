@@ -1,0 +1,252 @@
+#include "device/channel_sum_tiling.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace ascend_grad::device {
+namespace {
+
+constexpr int64_t kLanes = 16;
+constexpr int64_t kEvenBytes = 512;            // where GM transfers begin best
+constexpr int64_t kColumns = 512;              // of a row, so that few cores share a column
+constexpr int64_t kLeastCoreBytes = 16 << 10;  // that pay for starting another core
+constexpr int64_t kMaxGroup = 255;             // repeats of one instruction
+constexpr int64_t kSlack = 64;                 // elements that instructions may touch behind a tile
+
+int64_t divide_up(int64_t a, int64_t b) {
+    return (a + b - 1) / b;
+}
+int64_t round_up(int64_t a, int64_t b) {
+    return divide_up(a, b) * b;
+}
+// The smallest f for which f * value is a multiple of `multiple`.
+int64_t factor_to(int64_t value, int64_t multiple) {
+    return multiple / std::gcd(value, multiple);
+}
+
+// Facts that the choice of lanes depends on.
+struct Limits {
+    int64_t tile;     // elements of a tile
+    int64_t packed;   // lanes of a multiple of that many elements need no gaps between them, and
+                      // instructions that transpose lanes take so many at a time
+    int64_t aligned;  // distance of lanes that have gaps is a multiple of that
+    int64_t element;  // bytes
+};
+
+uint32_t to_u32(int64_t value) {
+    return static_cast<uint32_t>(value);
+}
+
+void set_lanes(ChannelSumTiling& t, int64_t length, int64_t slots, const Limits& limits) {
+    t.length = t.last_length = t.tail = t.last_tail = to_u32(length);
+    const bool packed = length == t.lane_stride && length % limits.packed == 0;
+    t.pitch = to_u32(packed ? length : round_up(length, limits.aligned));
+    t.slots = to_u32(slots);
+}
+
+// S = 1, long rows or rows of whole blocks.
+void tile_rows(const ChannelShape& shape, const Limits& limits, ChannelSumTiling& t) {
+    const int64_t row = shape.channels;
+    const int64_t even = kEvenBytes / limits.element;
+    const int64_t most = std::min(kColumns, limits.tile / even * even);
+    int64_t columns = row;
+    if (row > most + most / 4) columns = round_up(divide_up(row, divide_up(row, most)), even);
+    t.layout = CHANNEL_SUM_ROWS;
+    t.blocks = divide_up(row, columns);
+    t.inner = t.last_inner = shape.outer;
+    t.block_stride = columns;
+    t.lane_stride = row;
+    t.group = t.block_channels = to_u32(columns);
+    set_lanes(t, columns, 1, limits);
+    int64_t slots = std::max<int64_t>(limits.tile / t.pitch, 1);
+    const int64_t even_rows = factor_to(row * limits.element, kEvenBytes);
+    if (slots >= even_rows) slots = slots / even_rows * even_rows;
+    t.slots = to_u32(std::min(slots, shape.outer));
+    t.last_length = t.last_tail = to_u32(row - (t.blocks - 1) * columns);
+}
+
+// Several whole rows to a lane.
+void tile_groups(const ChannelShape& shape, const Limits& limits, ChannelSumTiling& t) {
+    const int64_t row = shape.channels * shape.inner;
+    const int64_t step = factor_to(row, limits.packed);
+    const int64_t most = limits.tile / kLanes / row;
+    const int64_t wanted = std::max(divide_up(shape.outer, kLanes), divide_up(kLanes, row));
+    int64_t rows = std::min(most, round_up(wanted, step));
+    if (rows > step) rows = rows / step * step;
+    t.layout = CHANNEL_SUM_GROUPS;
+    t.blocks = 1;
+    t.inner = t.last_inner = divide_up(shape.outer, rows);
+    t.lane_stride = rows * row;
+    t.rows = to_u32(rows);
+    t.group = t.block_channels = to_u32(shape.channels);
+    t.spatial = to_u32(shape.inner);
+    set_lanes(t, rows * row, kLanes, limits);
+    t.tail = t.last_tail = to_u32((shape.outer - (t.inner - 1) * rows) * row);
+}
+
+// Lanes of whole channels, neighbours in a row.
+void tile_channels(const ChannelShape& shape, int64_t group, int64_t slots, uint32_t layout,
+                   const Limits& limits, ChannelSumTiling& t) {
+    const int64_t block = group * slots;
+    t.layout = layout;
+    t.blocks = divide_up(shape.channels, block);
+    t.outer = shape.outer;
+    t.outer_stride = shape.channels * shape.inner;
+    t.block_stride = block * shape.inner;
+    t.lane_stride = group * shape.inner;
+    t.group = to_u32(group);
+    t.spatial = to_u32(shape.inner);
+    t.block_channels = to_u32(block);
+    const int64_t rest = shape.channels - (t.blocks - 1) * block;
+    t.last_inner = divide_up(rest, group);
+    t.inner = t.blocks > 1 ? slots : t.last_inner;
+    set_lanes(t, group * shape.inner, slots, limits);
+    t.last_tail = to_u32((rest - (t.last_inner - 1) * group) * shape.inner);
+}
+
+void tile_pieces(const ChannelShape& shape, const Limits& limits, ChannelSumTiling& t) {
+    const int64_t piece = std::max<int64_t>(kEvenBytes / limits.element, 64);
+    t.layout = CHANNEL_SUM_PIECES;
+    t.blocks = shape.channels;
+    t.outer = shape.outer;
+    t.inner = t.last_inner = divide_up(shape.inner, piece);
+    t.outer_stride = shape.channels * shape.inner;
+    t.block_stride = shape.inner;
+    t.lane_stride = piece;
+    t.group = t.block_channels = 1;
+    t.spatial = to_u32(piece);
+    const int64_t most = std::max<int64_t>(limits.tile / piece, 1);
+    set_lanes(t, piece, divide_up(t.inner, divide_up(t.inner, most)), limits);
+    t.tail = t.last_tail = to_u32(shape.inner - (t.inner - 1) * piece);
+}
+
+// Whole channels per lane, so that lanes are packed if possible.
+int64_t spread_group(const ChannelShape& shape, const Limits& limits) {
+    const int64_t most = std::min(limits.tile / kLanes / shape.inner, kMaxGroup);
+    const int64_t least = divide_up(kLanes, shape.inner);
+    const int64_t step = factor_to(shape.inner, limits.packed);
+    const int64_t wanted = std::min(most, round_up(divide_up(shape.channels, kLanes), step));
+    int64_t group = wanted >= step ? wanted / step * step : wanted;
+    if (wanted < step) {
+        // Equal blocks at least: products that store whole blocks cut between those only.
+        while (group > 1 && shape.channels % (kLanes * group) != 0) --group;
+        if (group == 1) group = wanted;
+    }
+    return std::max(group, least);
+}
+
+void choose_lanes(const ChannelShape& shape, const Limits& limits, ChannelSumTiling& t) {
+    const int64_t row = shape.channels * shape.inner;
+    const int64_t lane = limits.tile / kLanes;
+    if (shape.inner == 1 && (row % limits.packed == 0 || row * limits.element >= kEvenBytes)) {
+        tile_rows(shape, limits, t);
+    } else if (row <= lane) {
+        tile_groups(shape, limits, t);
+    } else if (shape.inner <= lane) {
+        tile_channels(shape, spread_group(shape, limits), kLanes, CHANNEL_SUM_SPREAD, limits, t);
+    } else if (2 * shape.inner + limits.aligned <= limits.tile && shape.channels > 1) {
+        const int64_t pitch = round_up(shape.inner, limits.aligned);
+        const int64_t slots = std::min({kLanes, limits.tile / pitch, shape.channels});
+        tile_channels(shape, 1, slots, CHANNEL_SUM_CHANNELS, limits, t);
+    } else {
+        tile_pieces(shape, limits, t);
+    }
+}
+
+void set_spaces(const Limits& limits, ChannelSumTiling& t) {
+    const bool eights = t.layout == CHANNEL_SUM_CHANNELS || t.layout == CHANNEL_SUM_PIECES;
+    t.width = eights ? 8 : 1;
+    const int64_t group = round_up(t.group, kLanes);
+    int64_t floats = eights ? kLanes : group;
+    if (t.layout == CHANNEL_SUM_SPREAD) floats *= kLanes;
+    if (t.layout == CHANNEL_SUM_ROWS) floats = std::max<int64_t>(group, t.pitch);
+    t.vector_space = to_u32(floats);
+    t.sum_space = to_u32(std::max<int64_t>(floats, int64_t{t.block_channels} * t.width));
+    int64_t tile = int64_t{t.slots} * t.pitch;
+    if (t.layout == CHANNEL_SUM_GROUPS || t.layout == CHANNEL_SUM_SPREAD)
+        tile = std::max<int64_t>(tile, kLanes * round_up(t.length, limits.packed));
+    t.tile = to_u32(round_up(std::max<int64_t>(tile, 1024) + kSlack, kSlack));
+}
+
+// Where cores begin: evenly, and on products that store whole blocks never within one.
+void set_cut(ChannelSumTiling& t, const ChannelSumKernel& kernel, const Product& product) {
+    const auto is_whole = [&](int64_t stride) { return stride * kernel.element_bytes % 32 == 0; };
+    if (kernel.writes && !product.has_byte_copies) {
+        const bool whole_runs = (t.outer == 1 || is_whole(t.outer_stride)) &&
+                                (t.blocks == 1 || is_whole(t.block_stride));
+        const bool equal_runs = t.blocks == 1 || t.inner == t.last_inner;
+        if (!whole_runs || !is_whole(t.lane_stride)) {
+            const bool runs = whole_runs && equal_runs && t.layout != CHANNEL_SUM_ROWS;
+            t.cut = runs ? t.inner : t.units;
+            return;
+        }
+    }
+    const int64_t even = factor_to(t.lane_stride * kernel.element_bytes, kEvenBytes);
+    const bool rows = t.layout == CHANNEL_SUM_ROWS || t.layout == CHANNEL_SUM_GROUPS;
+    t.cut = rows && t.blocks == 1 && even <= t.slots ? even : 1;
+}
+
+// As in kernels_ascendc/common/channel_walk.h.
+int64_t owner(int64_t item, int64_t items, int64_t cores) {
+    return ((item + 1) * cores - 1) / items;
+}
+
+// The most cores that share one block.
+int64_t most_contributions(const ChannelSumTiling& t, int64_t cores) {
+    const int64_t shares = divide_up(t.units, t.cut);
+    const int64_t units = t.outer * t.inner;
+    int64_t most = 1;
+    for (int64_t block = 0; block < t.blocks && most < cores; ++block) {
+        const int64_t first = block * units;
+        const int64_t last = block == t.blocks - 1 ? t.units - 1 : first + units - 1;
+        most = std::max(
+            most, owner(last / t.cut, shares, cores) - owner(first / t.cut, shares, cores) + 1);
+    }
+    return most;
+}
+
+}  // namespace
+
+uint64_t buffer_bytes(const ChannelSumTiling& t, const ChannelSumKernel& kernel,
+                      const Product& product) {
+    const uint64_t tile = t.tile;
+    const uint64_t work = std::max<uint64_t>(kernel.work, product.arch == 100 ? 1 : 0);
+    uint64_t bytes = 4 * (tile * kernel.element_bytes + kEvenBytes);
+    bytes += (1 + kernel.sums + work) * tile * sizeof(float);
+    if (kernel.writes) bytes += tile / 8 + 512;
+    bytes += (2 * t.vector_space + (kernel.sums + 2) * t.sum_space + kSlack) * sizeof(float);
+    return bytes + 512;
+}
+
+ChannelSumTiling tile_channel_sum(const ChannelShape& shape, const ChannelSumKernel& kernel,
+                                  const Product& product, uint32_t& cores) {
+    ChannelSumTiling t{};
+    const int64_t align = product.arch == 100 ? 16 : 8;
+    Limits limits{};
+    limits.element = kernel.element_bytes;
+    limits.packed = align;
+    limits.aligned = std::max<int64_t>(align, 32 / limits.element);
+    for (limits.tile = 16384;; limits.tile -= 64) {
+        t = {};
+        t.cut = t.blocks = t.outer = t.inner = t.last_inner = 1;
+        t.rows = t.group = t.spatial = 1;
+        t.block_channels = 1;
+        t.channels = shape.channels;
+        if (shape.numel() > 0) choose_lanes(shape, limits, t);
+        set_spaces(limits, t);
+        if (buffer_bytes(t, kernel, product) <= product.buffer_bytes) break;
+    }
+    cores = 1;
+    if (shape.numel() == 0) return t;
+    t.units = t.outer * ((t.blocks - 1) * t.inner + t.last_inner);
+    set_cut(t, kernel, product);
+    const int64_t bytes = shape.numel() * kernel.element_bytes * (kernel.writes ? 3 : 2);
+    const int64_t useful = std::min(divide_up(t.units, t.cut), divide_up(bytes, kLeastCoreBytes));
+    cores = to_u32(std::min<int64_t>(product.cores, useful));
+    t.contributions = to_u32(most_contributions(t, cores));
+    t.partial_pitch = round_up(shape.channels * t.width, kEvenBytes / 4);
+    t.partials = product.has_core_barrier ? 0 : round_up(cores * 32, kEvenBytes);
+    return t;
+}
+
+}  // namespace ascend_grad::device

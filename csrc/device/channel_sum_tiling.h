@@ -1,0 +1,40 @@
+// Host side of kernels that sum over all axes but the channel's.
+#pragma once
+
+#include "core/tensor.h"
+#include "device/channel_sum.h"
+#include "device/plan.h"
+#include "device/planner.h"
+
+namespace ascend_grad::device {
+
+// What such a kernel does with the elements, as kernels_ascendc/common/channel_sum.h has it.
+struct ChannelSumKernel {
+    uint32_t element_bytes;
+    uint32_t sums;
+    uint32_t work;  // tiles of floats besides the vector's and the sums'
+    bool writes;    // an output of the inputs' shape
+};
+
+// Memory as [outer][channels][inner].
+struct ChannelShape {
+    int64_t outer, channels, inner;
+    int64_t numel() const { return outer * channels * inner; }
+};
+
+// The axes in the order in which they lie in memory, if that is dense; else as they are numbered.
+AxisOrder memory_order(const TensorView& view);
+// `axis`: of the channels; -1 where all elements belong to one.
+ChannelShape channel_shape(const TensorView& view, const AxisOrder& order, int axis);
+
+// Sets the number of cores.
+ChannelSumTiling tile_channel_sum(const ChannelShape& shape, const ChannelSumKernel& kernel,
+                                  const Product& product, uint32_t& cores);
+// What such a kernel needs; only before any other request.
+Pointer reserve_channel_sum(Planner& planner, const ChannelSumTiling& tiling,
+                            const ChannelSumKernel& kernel);
+// Bytes of unified buffer that it takes.
+uint64_t buffer_bytes(const ChannelSumTiling& tiling, const ChannelSumKernel& kernel,
+                      const Product& product);
+
+}  // namespace ascend_grad::device

@@ -1,0 +1,126 @@
+#include "device/planner.h"
+
+#include "device/strided_copy_plan.h"
+
+namespace ascend_grad::device {
+namespace {
+
+constexpr uint64_t kAlignment = 512;  // of workspace areas: what GM transfers like best
+constexpr uint64_t kReadAhead = 31;   // bytes behind an area that products without byte copies load
+
+uint64_t rounded_up(uint64_t bytes) {
+    return (bytes + kAlignment - 1) / kAlignment * kAlignment;
+}
+
+// A contiguous array of the view's shape, whose axes follow each other in that order.
+TensorView packed(const TensorView& view, DataType dtype, const AxisOrder& order) {
+    TensorView result = view;
+    result.dtype = dtype;
+    auto stride = static_cast<int64_t>(data_type_size(dtype));
+    for (int i = order.count - 1; i >= 0; --i) {
+        result.strides[order.axis[i]] = stride;
+        stride *= view.shape[order.axis[i]];
+    }
+    return result;
+}
+
+// The view with NumPy's rules for a shape that it broadcasts to.
+TensorView broadcast(const TensorView& view, const TensorView& shape) {
+    TensorView result = shape;
+    result.dtype = view.dtype;
+    for (int axis = 0; axis < shape.rank; ++axis) {
+        const int own = axis - (shape.rank - view.rank);
+        result.strides[axis] = own >= 0 && view.shape[own] != 1 ? view.strides[own] : 0;
+    }
+    return result;
+}
+
+}  // namespace
+
+AxisOrder natural_order(int rank) {
+    AxisOrder order;
+    order.count = rank;
+    for (int i = 0; i < rank; ++i) order.axis[i] = i;
+    return order;
+}
+
+bool is_dense(const TensorView& view, const AxisOrder& order) {
+    auto stride = static_cast<int64_t>(data_type_size(view.dtype));
+    for (int i = order.count - 1; i >= 0; --i) {
+        const int axis = order.axis[i];
+        if (view.shape[axis] == 1) continue;
+        if (view.strides[axis] != stride) return false;
+        stride *= view.shape[axis];
+    }
+    return true;
+}
+
+Pointer Planner::reserve(uint64_t bytes) {
+    const Pointer area{Pointer::kWorkspace, static_cast<int64_t>(plan_.workspace_size)};
+    plan_.workspace_size += rounded_up(bytes + kReadAhead);
+    return area;
+}
+
+Pointer Planner::reserve_zeroed(uint64_t bytes) {
+    const Pointer area = reserve(bytes);
+    plan_.zeroed_bytes = plan_.workspace_size;
+    return area;
+}
+
+Pointer Planner::input(int tensor, DataType dtype, const AxisOrder& order,
+                       const TensorView* shape) {
+    const TensorView& given = *args_.tensors[tensor];
+    const TensorView view = shape != nullptr ? broadcast(given, *shape) : given;
+    const Pointer here{tensor, 0};
+    if (view.dtype == dtype && is_dense(view, order)) return here;
+    const TensorView target = packed(view, dtype, order);
+    const Pointer area = reserve(static_cast<uint64_t>(view.numel) * data_type_size(dtype));
+    add_copy(here, view, area, target);
+    return area;
+}
+
+Pointer Planner::output(int tensor, DataType dtype, const AxisOrder& order) {
+    const TensorView& view = *args_.tensors[tensor];
+    if (view.dtype == dtype && is_dense(view, order)) return {tensor, 0};
+    const Pointer area = reserve(static_cast<uint64_t>(view.numel) * data_type_size(dtype));
+    if (unfinished_count_ < kMaxOutputs)
+        unfinished_[unfinished_count_++] = {tensor, area, packed(view, dtype, order)};
+    return area;
+}
+
+Status Planner::finish() {
+    for (int i = 0; i < unfinished_count_; ++i) {
+        const Unfinished& output = unfinished_[i];
+        add_copy(output.area, output.packed, {output.tensor, 0}, *args_.tensors[output.tensor]);
+    }
+    return std::move(status_);
+}
+
+void Planner::add_copy(Pointer from, const TensorView& source, Pointer to,
+                       const TensorView& target) {
+    const char* kernel = strided_copy_kernel(source.dtype, target.dtype);
+    if (kernel == nullptr) {
+        const int tensor = to.memory == Pointer::kWorkspace ? from.memory : to.memory;
+        status_ = Status{StatusCode::kInnerFindKernelError, info_.name.in(args_.interface),
+                         info_.tensors[tensor].name.in(args_.interface),
+                         std::string("kernels of Ascend devices have no ") +
+                             data_type_name(target.dtype) + "; use float32, or device \"cpu\""};
+        return;
+    }
+    uint32_t blocks = 0;
+    const StridedCopyTiling tiling =
+        tile_strided_copy(source, target, to.memory == Pointer::kWorkspace, product_, blocks);
+    launch(kernel, blocks, {from, to}, tiling);
+}
+
+Launch& Planner::add_launch(const char* kernel, uint32_t blocks,
+                            std::initializer_list<Pointer> pointers) {
+    Launch& launch = plan_.launches[plan_.launch_count++];
+    launch.kernel = kernel;
+    launch.blocks = blocks;
+    launch.pointer_count = 0;
+    for (const Pointer& pointer : pointers) launch.pointers[launch.pointer_count++] = pointer;
+    return launch;
+}
+
+}  // namespace ascend_grad::device

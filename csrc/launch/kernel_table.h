@@ -1,0 +1,20 @@
+// The kernels of this library by name.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace ascend_grad::launch {
+
+struct Kernel {
+    const char* name;
+    int32_t pointer_count;
+    size_t tiling_bytes;
+    // Puts it on the stream; 0 or an error code.
+    uint32_t (*launch)(uint32_t blocks, void* stream, void* const* pointers, const void* tiling);
+};
+
+// Null when there is none of that name.
+const Kernel* find_kernel(const char* name);
+
+}  // namespace ascend_grad::launch

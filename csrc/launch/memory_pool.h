@@ -1,0 +1,23 @@
+// Device memory that calls reuse.
+#pragma once
+
+#include <cstddef>
+#include <map>
+
+namespace ascend_grad::launch {
+
+class MemoryPool {
+  public:
+    // At least `bytes` of device memory that begins at a multiple of 512 bytes where the runtime
+    // gives such; null when there is not enough. Reading up to 32 bytes beyond is harmless.
+    void* take(size_t bytes);
+    void give_back(void* memory);
+
+  private:
+    static constexpr size_t kMaxIdleBytes = size_t{256} << 20;  // kept for later calls
+    std::multimap<size_t, void*> idle_;                         // by size
+    std::map<void*, size_t> used_;
+    size_t idle_bytes_ = 0;
+};
+
+}  // namespace ascend_grad::launch

@@ -1,0 +1,100 @@
+// What the windows of a row divide by.
+#pragma once
+
+#include "avg_pool2d_backward/tile.h"
+
+namespace kernels {
+
+// Elements of window i that count along an axis; 1 for windows that do not exist.
+__aicore__ inline int64_t counted(int64_t i, int64_t kernel, int64_t stride, int64_t pad,
+                                  int64_t extent, bool count_include_pad) {
+    const int64_t begin = i * stride - pad;
+    const int64_t count = count_include_pad ? least(kernel, extent - begin + pad)
+                                            : least(extent - begin, kernel) + least(begin, 0);
+    return greatest(count, 1);
+}
+
+// kReciprocal: 16-bit results are rounded so much further that a product with the reciprocal
+// serves.
+template <bool kReciprocal>
+class PoolDivisors {
+  public:
+    using Buffer = TBuf<TPosition::VECCALC>;
+
+    __aicore__ inline PoolDivisors(const AvgPool2dBackwardTiling& tiling, uint32_t columns,
+                                   TPipe& pipe)
+        : t_(tiling), columns_(columns) {
+        if (t_.factor != 0.0f) return;
+        const uint32_t bytes = columns * kLanes * sizeof(float);
+        pipe.InitBuffer(counts_buffer_, bytes);
+        pipe.InitBuffer(divisors_buffer_, bytes);
+        pipe.InitBuffer(products_buffer_, bytes);
+        counts_ = counts_buffer_.Get<float>();
+        divisors_ = divisors_buffer_.Get<float>();
+        products_ = products_buffer_.Get<float>();
+    }
+
+    // For `count` windows from column `first` on.
+    __aicore__ inline void set_columns(int64_t first, int64_t count) {
+        if (t_.factor != 0.0f) return;
+        row_count_ = -1;
+        PipeBarrier<PIPE_V>();
+        if (t_.divisor != 0.0f) {
+            Duplicate(divisors_, t_.divisor, static_cast<int32_t>(columns_ * kLanes));
+            return;
+        }
+        // Neighbouring windows mostly count the same.
+        for (int64_t begin = first, end; begin < first + count; begin = end) {
+            const int64_t value = counted_columns(begin);
+            end = begin + 1;
+            while (end < first + count && counted_columns(end) == value) ++end;
+            Duplicate(counts_[static_cast<uint32_t>(begin - first) * kLanes],
+                      static_cast<float>(value), static_cast<int32_t>(end - begin) * kLanes);
+        }
+        used_ = static_cast<int32_t>(count) * kLanes;
+    }
+    // For the windows of row i.
+    __aicore__ inline void set_row(int64_t i) {
+        if (t_.factor != 0.0f || t_.divisor != 0.0f) return;
+        const int64_t count = counted(i, t_.kernel_height, t_.stride_height, t_.pad_height,
+                                      t_.height, t_.count_include_pad != 0);
+        if (count == row_count_) return;
+        row_count_ = count;
+        PipeBarrier<PIPE_V>();
+        if constexpr (kReciprocal) {
+            Muls(products_, counts_, static_cast<float>(count), used_);
+            Duplicate(divisors_, 1.0f, used_);
+            PipeBarrier<PIPE_V>();
+            Div(divisors_, divisors_, products_, used_);
+        } else {
+            Muls(divisors_, counts_, static_cast<float>(count), used_);
+        }
+        PipeBarrier<PIPE_V>();
+    }
+    // to = from / divisors for the windows from `column` (counted from set_columns' first) on.
+    __aicore__ inline void divide(const LocalTensor<float>& to, const LocalTensor<float>& from,
+                                  uint32_t column, uint32_t columns) {
+        const int32_t count = static_cast<int32_t>(columns * kLanes);
+        if (t_.factor != 0.0f) {
+            Muls(to, from, t_.factor, count);
+        } else if (kReciprocal && t_.divisor == 0.0f) {
+            Mul(to, from, divisors_[column * kLanes], count);
+        } else {
+            Div(to, from, divisors_[column * kLanes], count);
+        }
+    }
+
+  private:
+    __aicore__ inline int64_t counted_columns(int64_t i) {
+        return counted(i, t_.kernel_width, t_.stride_width, t_.pad_width, t_.width,
+                       t_.count_include_pad != 0);
+    }
+    const AvgPool2dBackwardTiling& t_;
+    const uint32_t columns_;
+    Buffer counts_buffer_, divisors_buffer_, products_buffer_;
+    LocalTensor<float> counts_, divisors_, products_;
+    int32_t used_ = 0;
+    int64_t row_count_ = -1;
+};
+
+}  // namespace kernels

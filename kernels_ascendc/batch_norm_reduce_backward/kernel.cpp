@@ -1,0 +1,121 @@
+// sum_dy, sum_dy_xmu, grad_weight and grad_bias of batch normalisation; the formulas stand in
+// csrc/ops/batch_norm_reduce_backward/op.h.
+#include "common/channel_sum.h"
+
+namespace kernels {
+
+template <typename T>
+class BatchNormElement {
+  public:
+    using Type = T;
+    static constexpr uint32_t kSums = 2;
+    static constexpr bool kWrites = false;
+    static constexpr uint32_t kWork = sizeof(T) == sizeof(float) ? 0 : 2;
+
+    __aicore__ inline BatchNormElement(GM_ADDR invstd, GM_ADDR sum_dy, GM_ADDR sum_dy_xmu,
+                                       GM_ADDR grad_weight, GM_ADDR grad_bias)
+        : wanted_{sum_dy != nullptr, sum_dy_xmu != nullptr, grad_weight != nullptr,
+                  grad_bias != nullptr} {
+        invstd_.SetGlobalBuffer((__gm__ float*)invstd);
+        results_[0].SetGlobalBuffer((__gm__ float*)sum_dy);
+        results_[1].SetGlobalBuffer((__gm__ float*)sum_dy_xmu);
+        results_[2].SetGlobalBuffer((__gm__ float*)grad_weight);
+        results_[3].SetGlobalBuffer((__gm__ float*)grad_bias);
+    }
+
+    // first: dy; second: x; vector: mean.
+    __aicore__ inline void operator()(const ElementTiles<T>& tiles, uint32_t elements, bool first) {
+        const auto count = static_cast<int32_t>(elements);
+        if constexpr (sizeof(T) == sizeof(float)) {
+            if (first) {
+                copy_floats(tiles.sums[0], tiles.first, elements);
+            } else {
+                Add(tiles.sums[0], tiles.sums[0], tiles.first, count);
+            }
+            add_products(tiles, tiles.first, tiles.second, count, first);
+        } else {
+            const LocalTensor<float> dy = first ? tiles.sums[0] : tiles.work[0];
+            Cast(dy, tiles.first, RoundMode::CAST_NONE, elements);
+            Cast(tiles.work[1], tiles.second, RoundMode::CAST_NONE, elements);
+            if (!first) Add(tiles.sums[0], tiles.sums[0], dy, count);
+            add_products(tiles, dy, tiles.work[1], count, first);
+        }
+    }
+
+    __aicore__ inline void load(const LocalTensor<float>& free, int64_t channel, uint32_t count) {
+        if (wanted_[2]) kernels::load(free, invstd_[channel], count);
+    }
+
+    __aicore__ inline void finish(const LocalTensor<float>* sums, const LocalTensor<float>& free,
+                                  int64_t channel, uint32_t count, bool empty) {
+        const auto floats = static_cast<int32_t>(count);
+        const LocalTensor<float> tail = free[round_up(count, kBlock<float>)];
+        if (empty) {
+            Duplicate(free, 0.0f, floats);
+        } else if (wanted_[2]) {
+            Mul(free, free, sums[1], floats);
+        }
+        wait_for<HardEvent::V_MTE3>();
+        const LocalTensor<float> values[] = {sums[0], sums[1], free, sums[0]};
+        for (uint32_t i = 0; i < 4; ++i) {
+            if (wanted_[i]) store(results_[i][channel], values[i], count, tail);
+        }
+    }
+
+  private:
+    // x is overwritten.
+    __aicore__ inline void add_products(const ElementTiles<T>& tiles, const LocalTensor<float>& dy,
+                                        const LocalTensor<float>& x, int32_t count, bool first) {
+        Sub(x, x, tiles.vector, count);
+        Mul(first ? tiles.sums[1] : x, x, dy, count);
+        if (!first) Add(tiles.sums[1], tiles.sums[1], x, count);
+    }
+
+    bool wanted_[4];
+    GlobalTensor<float> invstd_, results_[4];
+};
+
+template <typename T>
+__aicore__ inline void batch_norm_reduce_backward(GM_ADDR grad_out, GM_ADDR input, GM_ADDR mean,
+                                                  GM_ADDR invstd, GM_ADDR sum_dy,
+                                                  GM_ADDR sum_dy_xmu, GM_ADDR grad_weight,
+                                                  GM_ADDR grad_bias, GM_ADDR workspace,
+                                                  const ChannelSumTiling& tiling) {
+    TPipe pipe;
+    BatchNormElement<T> element(invstd, sum_dy, sum_dy_xmu, grad_weight, grad_bias);
+    ChannelSum<BatchNormElement<T>> sum(pipe, tiling, element,
+                                        {grad_out, input, nullptr, mean, workspace});
+    sum.run();
+}
+
+}  // namespace kernels
+
+extern "C" __global__ __aicore__ void batch_norm_reduce_backward_float32(
+    GM_ADDR grad_out, GM_ADDR input, GM_ADDR mean, GM_ADDR invstd, GM_ADDR sum_dy,
+    GM_ADDR sum_dy_xmu, GM_ADDR grad_weight, GM_ADDR grad_bias, GM_ADDR workspace,
+    ChannelSumTiling tiling) {
+    KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_MIX_AIV_1_0);
+    kernels::batch_norm_reduce_backward<float>(grad_out, input, mean, invstd, sum_dy, sum_dy_xmu,
+                                               grad_weight, grad_bias, workspace, tiling);
+}
+
+extern "C" __global__ __aicore__ void batch_norm_reduce_backward_float16(
+    GM_ADDR grad_out, GM_ADDR input, GM_ADDR mean, GM_ADDR invstd, GM_ADDR sum_dy,
+    GM_ADDR sum_dy_xmu, GM_ADDR grad_weight, GM_ADDR grad_bias, GM_ADDR workspace,
+    ChannelSumTiling tiling) {
+    KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_MIX_AIV_1_0);
+    kernels::batch_norm_reduce_backward<half>(grad_out, input, mean, invstd, sum_dy, sum_dy_xmu,
+                                              grad_weight, grad_bias, workspace, tiling);
+}
+
+#if __CCE_AICORE__ == 220
+extern "C" __global__ __aicore__ void batch_norm_reduce_backward_bfloat16(
+    GM_ADDR grad_out, GM_ADDR input, GM_ADDR mean, GM_ADDR invstd, GM_ADDR sum_dy,
+    GM_ADDR sum_dy_xmu, GM_ADDR grad_weight, GM_ADDR grad_bias, GM_ADDR workspace,
+    ChannelSumTiling tiling) {
+    KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_MIX_AIV_1_0);
+    kernels::batch_norm_reduce_backward<bfloat16_t>(grad_out, input, mean, invstd, sum_dy,
+                                                    sum_dy_xmu, grad_weight, grad_bias, workspace,
+                                                    tiling);
+}
+#endif

@@ -1,0 +1,235 @@
+// Between vectors with a value per channel and tiles of lanes (device/channel_sum.h).
+#pragma once
+
+#include "common/lanes.h"
+#include "device/channel_sum.h"
+
+namespace kernels {
+
+constexpr uint32_t kRepeatFloats = 64;
+constexpr uint32_t kBlockFloats = 8;
+
+__aicore__ inline void copy_floats(const LocalTensor<float>& to, const LocalTensor<float>& from,
+                                   uint32_t count) {
+    Muls(to, from, 1.0f, static_cast<int32_t>(count));
+}
+
+// data[0..width) = the sums of data[k], k = i modulo width; the rest is overwritten. `width` is a
+// multiple of 8, count at least `width`.
+__aicore__ inline void fold(const LocalTensor<float>& data, uint32_t count, uint32_t width) {
+    while (count > width) {
+        const uint32_t half = round_up((count + 1) / 2, width);
+        Add(data, data, data[half], static_cast<int32_t>(count - half));
+        count = half;
+    }
+}
+
+// Rows of sixteen lanes, [groups][spatial]: row (g, i) of `to` = row g of `from`.
+__aicore__ inline void repeat_lane_rows(const LocalTensor<float>& to,
+                                        const LocalTensor<float>& from, uint32_t groups,
+                                        uint32_t spatial) {
+    const uint32_t pitch = spatial * kLanes;
+    const uint32_t step = pitch / kBlockFloats;
+    if (step > kMaxRepeat) {
+        for (uint32_t g = 0; g < groups; ++g) {
+            const LocalTensor<float> target = to[g * pitch];
+            copy_floats(target, from[g * kLanes], kLanes);
+            for (uint32_t done = kLanes; done < pitch; done *= 2) {
+                copy_floats(target[done], target, done < pitch - done ? done : pitch - done);
+            }
+        }
+        return;
+    }
+    const auto stride = static_cast<uint8_t>(step);
+    const auto repeats = static_cast<uint8_t>(groups);
+    Muls(to, from, 1.0f, kLanes, repeats, UnaryRepeatParams(1, 1, stride, kLanes / kBlockFloats));
+    const UnaryRepeatParams params(1, 1, stride, stride);
+    for (uint32_t done = kLanes; done < pitch;) {
+        uint32_t count = done < kRepeatFloats ? done : kRepeatFloats;
+        if (count > pitch - done) count = pitch - done;
+        Muls(to[done], to, 1.0f, count, repeats, params);
+        done += count;
+    }
+}
+
+// The reverse: row g of `to` = the sum of rows (g, i) of `data`, which is overwritten.
+__aicore__ inline void sum_lane_rows(const LocalTensor<float>& to, const LocalTensor<float>& data,
+                                     uint32_t groups, uint32_t spatial) {
+    const uint32_t pitch = spatial * kLanes;
+    const uint32_t step = pitch / kBlockFloats;
+    if (step > kMaxRepeat) {
+        for (uint32_t g = 0; g < groups; ++g) {
+            fold(data[g * pitch], pitch, kLanes);
+            copy_floats(to[g * kLanes], data[g * pitch], kLanes);
+        }
+        return;
+    }
+    const auto stride = static_cast<uint8_t>(step);
+    const auto repeats = static_cast<uint8_t>(groups);
+    const BinaryRepeatParams params(1, 1, 1, stride, stride, stride);
+    for (uint32_t left = spatial; left > 1;) {
+        const uint32_t half = (left + 1) / 2;
+        const uint32_t count = (left - half) * kLanes;
+        for (uint32_t i = 0; i < count; i += kRepeatFloats) {
+            const uint64_t mask = count - i < kRepeatFloats ? count - i : kRepeatFloats;
+            Add(data[i], data[i], data[half * kLanes + i], mask, repeats, params);
+        }
+        left = half;
+    }
+    Muls(to, data, 1.0f, kLanes, repeats, UnaryRepeatParams(1, 1, kLanes / kBlockFloats, stride));
+}
+
+class ChannelTiles {
+  public:
+    __aicore__ inline explicit ChannelTiles(const ChannelSumTiling& tiling)
+        : tiling_(tiling),
+          lane_floats_(tiling.rows * tiling.group * tiling.spatial),
+          group_pitch_(round_up(tiling.group, kLanes)) {}
+
+    // The values of a block's channels, as they lie in `vector`: for CHANNEL_SUM_SPREAD
+    // group_pitch() from lane to lane.
+    // tile[k] = the value of element k's channel. The contents of the tiles `free` and `scratch`
+    // are lost.
+    __aicore__ inline void expand(const LocalTensor<float>& tile, const LocalTensor<float>& vector,
+                                  uint32_t lanes, const LocalTensor<float>& free,
+                                  const LocalTensor<float>& scratch) const {
+        switch (tiling_.layout) {
+            case CHANNEL_SUM_ROWS:
+                copy_floats(tile, vector, tiling_.pitch);
+                for (uint32_t done = 1; done < tiling_.slots; done *= 2) {
+                    const uint32_t left = tiling_.slots - done;
+                    copy_floats(tile[done * tiling_.pitch], tile,
+                                (done < left ? done : left) * tiling_.pitch);
+                }
+                break;
+            case CHANNEL_SUM_CHANNELS:
+                expand_channels(tile, vector, lanes, free, scratch);
+                break;
+            case CHANNEL_SUM_PIECES:
+                // Lanes of the row are the first channel of each source.
+                interleave(scratch, vector, kLanes, 0, free);
+                fill(tile, scratch, tiling_.slots * tiling_.pitch);
+                break;
+            default:
+                expand_lanes(tile, vector, free, scratch);
+        }
+    }
+
+    // sums[...] = the sums of each channel over `tile`, which is overwritten:
+    // [channel][tiling.width], with CHANNEL_SUM_SPREAD [lane][group_pitch()]. The contents of
+    // `scratch` are lost, and of `transposing` on Ascend 910.
+    __aicore__ inline void reduce(const LocalTensor<float>& sums, const LocalTensor<float>& tile,
+                                  uint32_t lanes, const LocalTensor<float>& scratch,
+                                  const LocalTensor<float>& transposing) const {
+        switch (tiling_.layout) {
+            case CHANNEL_SUM_ROWS:
+                fold(tile, tiling_.slots * tiling_.pitch, tiling_.pitch);
+                copy_floats(sums, tile, tiling_.pitch);
+                break;
+            case CHANNEL_SUM_CHANNELS:
+                for (uint32_t lane = 0; lane < lanes; ++lane) {
+                    fold(tile[lane * tiling_.pitch], tiling_.length, kBlockFloats);
+                    copy_floats(sums[lane * kBlockFloats], tile[lane * tiling_.pitch],
+                                kBlockFloats);
+                }
+                break;
+            case CHANNEL_SUM_PIECES:
+                fold(tile, tiling_.slots * tiling_.pitch, kBlockFloats);
+                copy_floats(sums, tile, kBlockFloats);
+                break;
+            default:
+                reduce_lanes(sums, tile, scratch, transposing);
+        }
+    }
+
+    __aicore__ inline uint32_t group_pitch() const { return group_pitch_; }
+
+    // values[c] = the sum of the eight floats values[c * 8 ...], c < count. Reads and writes whole
+    // groups of sixteen channels.
+    __aicore__ inline void sum_eights(const LocalTensor<float>& values, uint32_t count,
+                                      const LocalTensor<float>& scratch,
+                                      const LocalTensor<float>& transposing) const {
+        for (uint32_t c = 0; c < count; c += kLanes) {
+            interleave(scratch, values[c * kBlockFloats], kEights, kBlockFloats, transposing);
+            fold(scratch, kBlockFloats * kLanes, kLanes);
+            copy_floats(values[c], scratch, kLanes);
+        }
+    }
+
+  private:
+#if __CCE_AICORE__ != 100
+    static constexpr uint32_t kLengthStep = 8;  // of interleave()
+#else
+    static constexpr uint32_t kLengthStep = 16;
+#endif
+    static constexpr uint32_t kEights = kLengthStep;
+
+    // tile[0..count) = the first block of `from`, over and over; may write up to 63 more.
+    __aicore__ inline void fill(const LocalTensor<float>& tile, const LocalTensor<float>& from,
+                                uint32_t count) const {
+        const uint32_t repeats = (count + kRepeatFloats - 1) / kRepeatFloats;
+        for (uint32_t done = 0; done < repeats; done += kMaxRepeat) {
+            const uint32_t left = repeats - done;
+            Muls(tile[done * kRepeatFloats], from, 1.0f, kRepeatFloats,
+                 static_cast<uint8_t>(left < kMaxRepeat ? left : kMaxRepeat),
+                 UnaryRepeatParams(1, 0, 8, 0));
+        }
+    }
+
+    __aicore__ inline void expand_channels(const LocalTensor<float>& tile,
+                                           const LocalTensor<float>& vector, uint32_t lanes,
+                                           const LocalTensor<float>& free,
+                                           const LocalTensor<float>& scratch) const {
+        // Sixteen equal rows, turned: one row of sixteen equal values per channel.
+        Muls(free, vector, 1.0f, kLanes, kLanes, UnaryRepeatParams(1, 1, 2, 0));
+        deinterleave(scratch, free, kLanes, kLanes, tile);
+        for (uint32_t lane = 0; lane < lanes; ++lane) {
+            fill(tile[lane * tiling_.pitch], scratch[lane * kLanes], tiling_.length);
+        }
+    }
+
+    __aicore__ inline void expand_lanes(const LocalTensor<float>& tile,
+                                        const LocalTensor<float>& vector,
+                                        const LocalTensor<float>& free,
+                                        const LocalTensor<float>& scratch) const {
+        const bool spread = tiling_.layout == CHANNEL_SUM_SPREAD;
+        interleave(scratch, vector, group_pitch_, spread ? group_pitch_ : 0, free);
+        repeat_lane_rows(free, scratch, tiling_.group, tiling_.spatial);
+        const uint32_t row = tiling_.group * tiling_.spatial * kLanes;
+        for (uint32_t done = 1; done < tiling_.rows; done *= 2) {
+            const uint32_t left = tiling_.rows - done;
+            copy_floats(free[done * row], free, (done < left ? done : left) * row);
+        }
+        const uint32_t whole = round_up(lane_floats_, kLanes);
+        deinterleave(tile, free, whole, tiling_.pitch, scratch);
+#if __CCE_AICORE__ != 100
+        // Each lane has overwritten the begin of the next.
+        if (whole > tiling_.pitch) deinterleave(tile, free, kLanes, tiling_.pitch, scratch);
+#endif
+    }
+
+    __aicore__ inline void reduce_lanes(const LocalTensor<float>& sums,
+                                        const LocalTensor<float>& tile,
+                                        const LocalTensor<float>& scratch,
+                                        const LocalTensor<float>& transposing) const {
+        interleave(scratch, tile, round_up(lane_floats_, kLengthStep), tiling_.pitch, transposing);
+        const uint32_t row = tiling_.group * tiling_.spatial * kLanes;
+        fold(scratch, tiling_.rows * row, row);
+        Duplicate(tile, 0.0f, static_cast<int32_t>(group_pitch_ * kLanes));
+        sum_lane_rows(tile, scratch, tiling_.group, tiling_.spatial);
+        if (tiling_.layout == CHANNEL_SUM_SPREAD) {
+            deinterleave(sums, tile, group_pitch_, group_pitch_, transposing);
+            return;
+        }
+        // Here all lanes have the same channels.
+        deinterleave(scratch, tile, group_pitch_, group_pitch_, transposing);
+        fold(scratch, kLanes * group_pitch_, group_pitch_);
+        copy_floats(sums, scratch, group_pitch_);
+    }
+
+    const ChannelSumTiling& tiling_;
+    uint32_t lane_floats_;
+    uint32_t group_pitch_;  // floats from lane to lane of a vector of channels
+};
+
+}  // namespace kernels

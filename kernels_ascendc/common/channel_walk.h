@@ -1,0 +1,104 @@
+// Which lanes of a sum over channels (device/channel_sum.h) a core has, tile by tile.
+#pragma once
+
+#include "common/copy.h"
+#include "device/channel_sum.h"
+
+namespace kernels {
+
+__aicore__ inline int64_t least(int64_t a, int64_t b) {
+    return a < b ? a : b;
+}
+
+// An even share. Where `parts` divides several blocks of equal size, so do the shares.
+struct Share {
+    int64_t total, parts;
+
+    __aicore__ inline int64_t begin(int64_t part) const { return part * total / parts; }
+    __aicore__ inline int64_t part_of(int64_t item) const {
+        return ((item + 1) * parts - 1) / total;
+    }
+};
+
+// Neighbouring lanes that one tile takes.
+struct LaneRun {
+    uint64_t offset;  // elements from the tensor's begin
+    uint32_t slot;    // place of the first lane in the tile
+    uint32_t lanes;
+    uint32_t length;  // of every lane but the last
+    uint32_t last;
+    uint32_t count;  // elements of the tile from the first lane's first to the last lane's last
+};
+
+class ChannelWalk {
+  public:
+    __aicore__ inline ChannelWalk(const ChannelSumTiling& tiling)
+        : tiling_(tiling), share_{(tiling.units + tiling.cut - 1) / tiling.cut, GetBlockNum()} {
+        const int64_t core = GetBlockIdx();
+        unit_ = share_.begin(core) * tiling.cut;
+        end_ = least(share_.begin(core + 1) * tiling.cut, tiling.units);
+        const int64_t units = block_units(0);
+        block_ = tiling.blocks > 1 ? least(unit_ / units, tiling.blocks - 1) : 0;
+        at_ = unit_ - block_ * units;
+    }
+
+    __aicore__ inline bool done() const { return unit_ >= end_; }
+    __aicore__ inline int64_t block() const { return block_; }
+    __aicore__ inline bool in_last_block() const { return block_ == tiling_.blocks - 1; }
+    // Lanes of (block, o).
+    __aicore__ inline int64_t inner() const {
+        return in_last_block() ? tiling_.last_inner : tiling_.inner;
+    }
+    __aicore__ inline uint32_t tail() const {
+        return in_last_block() ? tiling_.last_tail : tiling_.tail;
+    }
+    __aicore__ inline uint32_t length() const {
+        return in_last_block() ? tiling_.last_length : tiling_.length;
+    }
+    // How many cores before this one have lanes of the block.
+    __aicore__ inline int64_t predecessors() const {
+        const int64_t first = block_ * tiling_.outer * tiling_.inner;
+        return GetBlockIdx() - share_.part_of(first / tiling_.cut);
+    }
+
+    // The next tile of this block. Returns true where it ends the block for this core.
+    __aicore__ inline bool next(LaneRun& run) {
+        const int64_t lanes_per_run = inner();
+        const int64_t row = at_ / lanes_per_run;
+        const int64_t lane = at_ - row * lanes_per_run;
+        const bool own_slots =
+            tiling_.layout == CHANNEL_SUM_SPREAD || tiling_.layout == CHANNEL_SUM_CHANNELS;
+        run.slot = own_slots ? static_cast<uint32_t>(lane) : 0;
+        const int64_t lanes =
+            least(least(tiling_.slots - run.slot, lanes_per_run - lane), end_ - unit_);
+        run.lanes = static_cast<uint32_t>(lanes);
+        run.offset =
+            block_ * tiling_.block_stride + row * tiling_.outer_stride + lane * tiling_.lane_stride;
+        run.length = length();
+        run.last = lane + lanes == lanes_per_run ? tail() : run.length;
+        run.count = (run.lanes - 1) * tiling_.pitch + run.last;
+        unit_ += lanes;
+        at_ += lanes;
+        block_is_complete_ = at_ == block_units(block_);
+        return block_is_complete_ || done();
+    }
+    // After next() returned true: whether the block's last lane was among them.
+    __aicore__ inline bool block_is_complete() const { return block_is_complete_; }
+    __aicore__ inline void next_block() {
+        ++block_;
+        at_ = 0;
+    }
+
+  private:
+    __aicore__ inline int64_t block_units(int64_t block) const {
+        return tiling_.outer * (block == tiling_.blocks - 1 ? tiling_.last_inner : tiling_.inner);
+    }
+
+    const ChannelSumTiling& tiling_;
+    Share share_;
+    int64_t unit_, end_;  // of this core
+    int64_t block_, at_;  // at_: units from the block's first
+    bool block_is_complete_ = false;
+};
+
+}  // namespace kernels

@@ -1,0 +1,159 @@
+// Lane tiles: sixteen arrays of equal length, interleaved, so that elements of one index lie in one
+// row of sixteen lanes. Neighbouring elements of an array are then whole blocks apart, and an
+// instruction can combine them, which no instruction can inside a block.
+#pragma once
+
+#include "common/copy.h"
+
+namespace kernels {
+
+constexpr uint32_t kLanes = 16;
+constexpr uint32_t kMaxRepeat = 255;
+
+// Sixteen rows of one block each become rows of sixteen lanes; `repeats` times, with the steps
+// given in blocks.
+template <typename T>
+__aicore__ inline void transpose_blocks(LocalTensor<T> (&to)[16], LocalTensor<T> (&from)[16],
+                                        uint32_t repeats, uint32_t to_step, uint32_t from_step) {
+    const bool once = repeats == 1;
+    TransDataTo5HDParams params(false, false, static_cast<uint8_t>(repeats),
+                                static_cast<uint16_t>(once ? 0 : to_step),
+                                static_cast<uint16_t>(once ? 0 : from_step));
+    TransDataTo5HD<T>(to, from, params);
+}
+
+// 16-bit elements: to[i * 16 + lane] = from[lane * pitch + i], i < length, a multiple of 16. With
+// fewer than 16 lanes the others repeat lane 0.
+__aicore__ inline void interleave_16bit(const LocalTensor<half>& to, const LocalTensor<half>& from,
+                                        uint32_t length, uint32_t pitch, uint32_t lanes = kLanes) {
+    for (uint32_t done = 0; done < length; done += kMaxRepeat * kLanes) {
+        const uint32_t left = length - done;
+        const uint32_t repeats = (left < kMaxRepeat * kLanes ? left : kMaxRepeat * kLanes) / kLanes;
+        LocalTensor<half> target[16], source[16];
+        for (uint32_t k = 0; k < 16; ++k) {
+            source[k] = from[(k < lanes ? k : 0) * pitch + done];
+            target[k] = to[(done + k) * kLanes];
+        }
+        transpose_blocks(target, source, repeats, kLanes, 1);
+    }
+}
+
+// The reverse: to[lane * pitch + i] = from[i * 16 + lane].
+__aicore__ inline void deinterleave_16bit(const LocalTensor<half>& to,
+                                          const LocalTensor<half>& from, uint32_t length,
+                                          uint32_t pitch) {
+    for (uint32_t done = 0; done < length; done += kMaxRepeat * kLanes) {
+        const uint32_t left = length - done;
+        const uint32_t repeats = (left < kMaxRepeat * kLanes ? left : kMaxRepeat * kLanes) / kLanes;
+        LocalTensor<half> target[16], source[16];
+        for (uint32_t k = 0; k < 16; ++k) {
+            source[k] = from[(done + k) * kLanes];
+            target[k] = to[k * pitch + done];
+        }
+        transpose_blocks(target, source, repeats, 1, kLanes);
+    }
+}
+
+#if __CCE_AICORE__ != 100
+
+// float: to[i * 16 + lane] = from[lane * pitch + i], i < length; length and pitch are multiples of
+// 8. With fewer than 16 lanes the others repeat lane 0. `scratch` is not used.
+__aicore__ inline void interleave(const LocalTensor<float>& to, const LocalTensor<float>& from,
+                                  uint32_t length, uint32_t pitch, const LocalTensor<float>&,
+                                  uint32_t lanes = kLanes) {
+    constexpr uint32_t kStep = 8;
+    for (uint32_t done = 0; done < length; done += kMaxRepeat * kStep) {
+        const uint32_t left = length - done;
+        const uint32_t repeats = (left < kMaxRepeat * kStep ? left : kMaxRepeat * kStep) / kStep;
+        LocalTensor<float> target[16], source[16];
+        for (uint32_t k = 0; k < 16; ++k) {
+            source[k] = from[(k < lanes ? k : 0) * pitch + done];
+            target[k] = to[done * kLanes + k * kStep];
+        }
+        transpose_blocks(target, source, repeats, kLanes, 1);
+    }
+}
+
+__aicore__ inline void deinterleave(const LocalTensor<float>& to, const LocalTensor<float>& from,
+                                    uint32_t length, uint32_t pitch, const LocalTensor<float>&) {
+    for (uint32_t done = 0; done < length; done += kMaxRepeat * kLanes) {
+        const uint32_t left = length - done;
+        const uint32_t repeats = (left < kMaxRepeat * kLanes ? left : kMaxRepeat * kLanes) / kLanes;
+        for (uint32_t side = 0; side < 2; ++side) {  // lanes 0 to 7, then 8 to 15
+            LocalTensor<float> target[16], source[16];
+            for (uint32_t k = 0; k < 16; ++k) {
+                source[k] = from[(done + k) * kLanes + side * 8];
+                target[k] = to[(side * 8 + k / 2) * pitch + done + k % 2 * 8];
+            }
+            transpose_blocks(target, source, repeats, 2, 2 * kLanes);
+        }
+    }
+}
+
+#else
+
+// This product transposes 16-bit elements only: floats go through their halves. A row of `scratch`
+// (16 * length floats) holds the sixteen lanes' low or high halves of one element; from there two
+// more transpositions bring halves together again. All of `to` up to a multiple of 16 elements must
+// have been written before.
+__aicore__ inline void interleave(const LocalTensor<float>& to, const LocalTensor<float>& from,
+                                  uint32_t length, uint32_t pitch,
+                                  const LocalTensor<float>& scratch, uint32_t lanes = kLanes) {
+    const LocalTensor<half> rows = to.ReinterpretCast<half>();
+    const LocalTensor<half> halves = scratch.ReinterpretCast<half>();
+    interleave_16bit(rows, from.ReinterpretCast<half>(), 2 * length, 2 * pitch, lanes);
+    length = round_up(length, kLanes);
+    // rows[2 * i + h][lane] -> halves[(lane * 2 + h) * length + i]
+    for (uint32_t h = 0; h < 2; ++h) {
+        for (uint32_t i = 0; i < length; i += kLanes) {
+            LocalTensor<half> target[16], source[16];
+            for (uint32_t k = 0; k < 16; ++k) {
+                source[k] = rows[(2 * (i + k) + h) * kLanes];
+                target[k] = halves[(k * 2 + h) * length + i];
+            }
+            transpose_blocks(target, source, 1, 0, 0);
+        }
+    }
+    for (uint32_t side = 0; side < 2; ++side) {  // lanes 0 to 7, then 8 to 15
+        for (uint32_t i = 0; i < length; i += kLanes) {
+            LocalTensor<half> target[16], source[16];
+            for (uint32_t k = 0; k < 16; ++k) {
+                source[k] = halves[(side * 16 + k) * length + i];
+                target[k] = rows[(i + k) * 2 * kLanes + side * 16];
+            }
+            transpose_blocks(target, source, 1, 0, 0);
+        }
+    }
+}
+
+__aicore__ inline void deinterleave(const LocalTensor<float>& to, const LocalTensor<float>& from,
+                                    uint32_t length, uint32_t pitch,
+                                    const LocalTensor<float>& scratch) {
+    const LocalTensor<half> rows = from.ReinterpretCast<half>();
+    const LocalTensor<half> halves = scratch.ReinterpretCast<half>();
+    for (uint32_t side = 0; side < 2; ++side) {
+        for (uint32_t i = 0; i < length; i += kLanes) {
+            LocalTensor<half> target[16], source[16];
+            for (uint32_t k = 0; k < 16; ++k) {
+                source[k] = rows[(i + k) * 2 * kLanes + side * 16];
+                target[k] = halves[(side * 16 + k) * length + i];
+            }
+            transpose_blocks(target, source, 1, 0, 0);
+        }
+    }
+    for (uint32_t h = 0; h < 2; ++h) {
+        for (uint32_t i = 0; i < length; i += kLanes) {
+            LocalTensor<half> target[16], source[16];
+            for (uint32_t k = 0; k < 16; ++k) {
+                source[k] = halves[(k * 2 + h) * length + i];
+                target[k] = rows[(2 * (i + k) + h) * kLanes];
+            }
+            transpose_blocks(target, source, 1, 0, 0);
+        }
+    }
+    deinterleave_16bit(to.ReinterpretCast<half>(), rows, 2 * length, 2 * pitch);
+}
+
+#endif
+
+}  // namespace kernels

@@ -1,0 +1,96 @@
+// What the traversals have in common: memory, conversions, the two steps of the formula.
+#pragma once
+
+#include "ops/softmax_backward/tiling.h"
+#include "softmax_backward/arithmetic.h"
+
+namespace kernels {
+
+#if __CCE_AICORE__ == 220
+template <typename T>
+constexpr RoundMode kNarrowing = RoundMode::CAST_RINT;
+#else
+template <typename T>
+constexpr RoundMode kNarrowing = RoundMode::CAST_NONE;  // to nearest even as well
+#endif
+
+template <typename T>
+constexpr bool kIsFloat = std::is_same<T, float>::value;
+
+struct SoftmaxPointers {
+    GM_ADDR grad_output;
+    GM_ADDR output;
+    GM_ADDR out;
+    GM_ADDR workspace;
+};
+
+// The groups of items that fall to this block's team.
+struct Share {
+    int64_t first, last;
+    __aicore__ Share(const SoftmaxBackwardTiling& t, int64_t teams, int64_t team) {
+        first = t.groups * team / teams * t.items_per_group;
+        last = t.groups * (team + 1) / teams * t.items_per_group;
+        if (last > t.items) last = t.items;
+    }
+};
+
+// `queued`: tiles that may be on their way at a time.
+template <typename T, typename U, int32_t queued = 1>
+class SoftmaxTiles {
+  public:
+    __aicore__ SoftmaxTiles(TPipe& pipe, const SoftmaxPointers& pointers,
+                            const SoftmaxBackwardTiling& tiling)
+        : t_(tiling) {
+        grad_.SetGlobalBuffer((__gm__ T*)pointers.grad_output);
+        output_.SetGlobalBuffer((__gm__ T*)pointers.output);
+        out_.SetGlobalBuffer((__gm__ U*)pointers.out);
+        pipe.InitBuffer(inputs_, static_cast<uint8_t>(t_.input_buffers),
+                        2 * t_.buffer * static_cast<uint32_t>(sizeof(T)));
+        pipe.InitBuffer(results_, 2, t_.buffer * static_cast<uint32_t>(sizeof(U)));
+        pipe.InitBuffer(tail_buffer_, kBlockBytes);
+        tail_ = tail_buffer_.template Get<U>();
+    }
+
+  protected:
+    // A tile's grad_output begins at 0, its output at t_.buffer.
+    using Inputs = LocalTensor<T>;
+
+    // `wide[0]` or the tile itself: `count` elements as floats.
+    __aicore__ LocalTensor<float> widened(const LocalTensor<T>& tile,
+                                          const LocalTensor<float>& wide, uint32_t count) {
+        if constexpr (kIsFloat<T>) {
+            return tile;
+        } else {
+            Cast(wide, tile, RoundMode::CAST_NONE, count);
+            return wide;
+        }
+    }
+
+    // to = difference * output, rounded.
+    __aicore__ void finish(const LocalTensor<U>& to, const LocalTensor<float>& difference,
+                           const LocalTensor<float>& output, uint32_t count) {
+        if constexpr (kIsFloat<U>) {
+            Mul(to, difference, output, static_cast<int32_t>(count));
+        } else {
+            Mul(difference, difference, output, static_cast<int32_t>(count));
+            Cast(to, difference, kNarrowing<U>, count);
+        }
+    }
+
+    // Tiles may meet in a block, which those products store as a whole.
+    __aicore__ void order_stores() {
+#if __CCE_AICORE__ != 220
+        PipeBarrier<PIPE_MTE3>();
+#endif
+    }
+
+    const SoftmaxBackwardTiling t_;
+    GlobalTensor<T> grad_, output_;
+    GlobalTensor<U> out_;
+    TQue<TPosition::VECIN, queued> inputs_;
+    TQue<TPosition::VECOUT, 1> results_;
+    TBuf<TPosition::VECCALC> tail_buffer_;
+    LocalTensor<U> tail_;
+};
+
+}  // namespace kernels
