@@ -2,7 +2,9 @@ from __future__ import annotations
 
 import inspect
 import json
+import os
 import re
+import shlex
 import subprocess
 import sys
 import sysconfig
@@ -174,6 +176,26 @@ def test_an_existing_file_is_overwritten_only_by_force(run: Run) -> None:
     assert Path("results.npz").read_bytes() == b"precious"
     assert run(*SOFTMAX, "inputs.npz", "--force").status == 0
     assert list(saved()) == ["out"]
+
+
+@pytest.mark.parametrize("force", [[], ["--force"]], ids=["", "force"])
+@pytest.mark.parametrize("source", ["g.npy", "both.npz:grad_output", "link.npy"])
+def test_an_input_is_never_replaced(run: Run, source: str, force: list[str]) -> None:
+    operands = softmax_operands()
+    np.save("g.npy", operands["grad_output"])
+    np.save("y.npy", operands["output"])
+    np.savez("both.npz", **operands)
+    Path("link.npy").symlink_to("g.npy")
+    for save in ("g.npy", "y.npy", "both.npz", "./y.npy"):
+        before = Path(save).read_bytes()
+        command = ["run", "softmax_backward", "both.npz", "--grad-output", source, *force]
+        outcome = run(*command, "--output", "y.npy", "--dim", "1", "--save", save)
+        is_input = save != "g.npy" or source != "both.npz:grad_output"
+        if is_input:
+            assert_refused(outcome, 1, "--save", "would replace an input", Path(save).name)
+            assert Path(save).read_bytes() == before
+        else:
+            assert outcome.status == (0 if force else 1)
 
 
 def test_threads_are_set_for_the_run_only(run: Run) -> None:
@@ -367,27 +389,38 @@ def test_info_as_text_has_a_line_per_fact(run: Run) -> None:
     assert any(line.split() == ["isa", facts["isa"]] for line in lines)
 
 
+COMMANDS = [
+    [sys.executable, "-m", "ascend_grad"],
+    [str(Path(sysconfig.get_path("scripts")) / "ascend-grad")],
+]
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=["module", "script"])
+@pytest.mark.parametrize("variable", ["ASCEND_GRAD_ISA", "ASCEND_GRAD_SOC", "ASCEND_GRAD_DEVICE"])
+def test_a_wrong_environment_variable_is_one_clear_line(command: list[str], variable: str) -> None:
+    environment = {**os.environ, variable: "abacus"}
+    done = subprocess.run(
+        [*command, "info"], env=environment, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (1, "", 1)
+    assert f"{variable}: no " in done.stderr and "'abacus'" in done.stderr
+
+
 @pytest.mark.parametrize("flag", ["--cflags", "--libs", "--include-dir", "--cmake-dir", "--cann-home"])
 def test_config_names_what_exists_or_says_what_the_build_lacks(run: Run, flag: str) -> None:
     outcome = run("config", flag)
     if outcome.status:
         assert_refused(outcome, 1, "this build of ascend-grad has no")
     else:
-        folder = outcome.out.split()[0].removeprefix("-I").removeprefix("-L")
+        options = flag in ("--cflags", "--libs")
+        folder = shlex.split(outcome.out)[0][2:] if options else outcome.out.removesuffix("\n")
         assert Path(folder).is_dir()
 
 
 # --- the installed commands
 
 
-@pytest.mark.parametrize(
-    "command",
-    [
-        [sys.executable, "-m", "ascend_grad"],
-        [str(Path(sysconfig.get_path("scripts")) / "ascend-grad")],
-    ],
-    ids=["module", "script"],
-)
+@pytest.mark.parametrize("command", COMMANDS, ids=["module", "script"])
 def test_the_commands_as_a_shell_runs_them(command: list[str]) -> None:
     version = subprocess.run([*command, "--version"], capture_output=True, text=True, check=True)
     assert version.stdout == f"ascend-grad {ag.__version__}\n"
@@ -410,7 +443,7 @@ def test_an_output_that_cannot_be_written() -> None:
 
 
 def test_a_reader_that_has_gone_is_no_error() -> None:
-    command = f"{sys.executable} -m ascend_grad info | true"
+    command = f"'{sys.executable}' -m ascend_grad info | true"
     outcome = subprocess.run(
         ["bash", "-c", f"set -o pipefail; {command}"], capture_output=True, text=True, check=False
     )

@@ -30,6 +30,8 @@ SIGNATURES = {
 NAMES = {
     *SIGNATURES,
     "prepare",
+    "explain",
+    "npu",
     "Executor",
     "BatchNormReduceGrads",
     "PreluGrads",

@@ -10,6 +10,7 @@ from typing import Any
 import ascend_grad as ag
 import numpy as np
 import pytest
+from emulated import requires_emulator
 
 for package in ("sklearn", "matplotlib", "tqdm"):
     pytest.importorskip(package, reason="examples/train_digits.py needs the demo extra")
@@ -147,6 +148,16 @@ def test_bad_options_are_refused(options: list[str], capsys: pytest.CaptureFixtu
         train_digits.main(options)
     assert refusal.value.code == 2
     assert options[0] in capsys.readouterr().err
+
+
+@requires_emulator
+def test_the_emulator_follows_the_cpu(tmp_path: Path) -> None:
+    losses = []
+    for device in ("cpu", "emulator"):
+        outcome = run(tmp_path, "--device", device, "--steps", "20")
+        assert outcome.returncode == 0, outcome.stderr
+        losses.append(float(reported("training loss", outcome.stdout)))
+    assert abs(losses[1] / losses[0] - 1) < 1e-4
 
 
 def test_a_device_that_this_build_lacks_is_one_clear_line(tmp_path: Path) -> None:

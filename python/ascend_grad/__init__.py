@@ -1,10 +1,10 @@
 """Backward operators of Ascend's CANN on any CPU: fast, reproducible to the bit.
 
 Operators: `batch_norm_reduce_backward`, `avg_pool2d_backward`, `prelu_backward`, `softmax_backward`;
-`prepare` holds their two-phase form.
+`prepare` holds their two-phase form, `explain` what they would do, `npu` that on memory of the device.
 """
 
-from ascend_grad import prepare
+from ascend_grad import explain, npu, prepare
 from ascend_grad._core import Executor
 from ascend_grad._core import version as __version__
 from ascend_grad.errors import (
@@ -45,9 +45,11 @@ __all__ = [
     "avg_pool2d_backward",
     "batch_norm_reduce_backward",
     "build_info",
+    "explain",
     "get_num_threads",
     "get_soc",
     "include_dir",
+    "npu",
     "num_threads",
     "prelu_backward",
     "prepare",

@@ -4,7 +4,7 @@ An array is anything in CPU memory that speaks NumPy's array interface or DLPack
 float16 or bfloat16 (``ml_dtypes.bfloat16``) and with any strides; none is copied. Results are new
 C-contiguous NumPy arrays or the arrays given for them by keyword. Errors: `ParamNullptrError` for a
 missing argument, `ParamInvalidError` for one that breaks a rule; then no output has been written.
-`soc` names the product whose rules are checked, `device` where to compute ("cpu").
+`soc` names the product whose rules are checked, `device` where to compute: "cpu", "npu" or "emulator".
 """
 
 from __future__ import annotations
@@ -77,10 +77,10 @@ def batch_norm_reduce_backward(
         sum_dy, sum_dy_xmu, grad_weight, grad_bias: arrays of shape (C,) for the results. New ones are
             float16 where `input` and `mean` are both float16, else float32.
     """
-    require_device(device, "batch_norm_reduce_backward")
     return _core.batch_norm_reduce_backward(
         grad_out, input, mean, invstd, weight, input_g, weight_g, bias_g,
-        sum_dy, sum_dy_xmu, grad_weight, grad_bias, soc,
+        sum_dy, sum_dy_xmu, grad_weight, grad_bias,
+        soc, require_device(device, "batch_norm_reduce_backward"),
     )  # fmt: skip
 
 
@@ -116,10 +116,10 @@ def avg_pool2d_backward(
         cube_math_type: arithmetic for float32 tensors, see `CubeMathType`.
         grad_input: array for the result, of `input`'s shape and dtype.
     """
-    require_device(device, "avg_pool2d_backward")
     return _core.avg_pool2d_backward(
         grad_output, input, kernel_size, stride, padding, ceil_mode, count_include_pad,
-        divisor_override, cube_math_type, grad_input, soc,
+        divisor_override, cube_math_type, grad_input,
+        soc, require_device(device, "avg_pool2d_backward"),
     )  # fmt: skip
 
 
@@ -145,8 +145,10 @@ def prelu_backward(
         grad_input: array for the result, of `input`'s shape; may be `grad_output` or `input` itself.
         grad_weight: array for the result: `weight`'s shape where it has one element, else (C,).
     """
-    require_device(device, "prelu_backward")
-    return _core.prelu_backward(grad_output, input, weight, grad_input, grad_weight, soc)
+    return _core.prelu_backward(
+        grad_output, input, weight, grad_input, grad_weight,
+        soc, require_device(device, "prelu_backward"),
+    )  # fmt: skip
 
 
 def softmax_backward(
@@ -169,5 +171,5 @@ def softmax_backward(
         out: array for the result, of that shape; its dtype may also be float64 and differ from the
             inputs'. It may be `grad_output` or `output` itself.
     """
-    require_device(device, "softmax_backward")
-    return _core.softmax_backward(grad_output, output, dim, out, soc)
+    on = require_device(device, "softmax_backward")
+    return _core.softmax_backward(grad_output, output, dim, out, soc, on)

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ascend_grad import _core, ops
+from ascend_grad._signatures import bind
 from ascend_grad.settings import require_device
 
 Executor = _core.Executor
@@ -26,14 +27,10 @@ def _prepared(operator: Callable[..., Any]) -> Callable[..., _core.Executor]:
 
     @functools.wraps(operator)
     def prepare(*args: Any, **kwargs: Any) -> _core.Executor:
-        try:
-            bound = signature.bind(*args, **kwargs)
-        except TypeError as error:
-            raise TypeError(f"{name}() {error}") from None
-        bound.apply_defaults()
-        arguments = bound.arguments
-        require_device(arguments.pop("device"), name)
-        return make(*arguments.values())
+        arguments = bind(name, signature, args, kwargs)
+        soc = arguments.pop("soc")
+        device = require_device(arguments.pop("device"), name)
+        return make(*arguments.values(), soc, device)
 
     prepare.__signature__ = signature.replace(  # type: ignore[attr-defined]
         return_annotation=_core.Executor

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import sys
 from collections.abc import Iterator
@@ -10,36 +11,49 @@ from operator import index
 from typing import TYPE_CHECKING, Any
 
 from ascend_grad import _core
-from ascend_grad.errors import ParamInvalidError, RuntimeUnavailableError
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 DEVICES = ("cpu", "npu", "emulator")
 
-if _core.environment_error:
-    raise ImportError(_core.environment_error)
 default_device = os.environ.get("ASCEND_GRAD_DEVICE") or "cpu"
-if default_device not in DEVICES:
-    raise ImportError(
-        f"ASCEND_GRAD_DEVICE: no device {default_device!r}; known: {', '.join(DEVICES)}"
-    )
+_environment_error = _core.environment_error
+if not _environment_error and default_device not in DEVICES:
+    known = ", ".join(DEVICES)
+    _environment_error = f"ASCEND_GRAD_DEVICE: no device {default_device!r}; known: {known}"
+if _environment_error:
+    # With the package's name, `python -m ascend_grad` prints the text instead of a traceback.
+    raise ImportError(_environment_error, name=__package__)
 
 
-def require_device(device: str | None, operator: str) -> None:
-    """Raise unless this build can run `operator` on `device`."""
+def require_device(device: str | None, operator: str) -> _core.Device | None:
+    """What the extension calls the device; None for the CPU.
+
+    Whether this build has it for the product turns out when its library is loaded.
+    """
     chosen = default_device if device is None else device
     if chosen == "cpu":
-        return
+        return None
     if chosen not in DEVICES:
-        text = f"{operator}: device: must be one of {', '.join(DEVICES)}, got {device!r}"
-        name = "ACLNN_ERR_PARAM_INVALID"
-        raise ParamInvalidError(f"{text} [{name}, 161002]", 161002, name, operator, "device")
-    message = (
-        f"{operator}: device: this build has no device {chosen!r}; available: cpu "
-        "[ACLNN_ERR_RUNTIME_ERROR, 361001]"
-    )
-    raise RuntimeUnavailableError(message, 361001, "ACLNN_ERR_RUNTIME_ERROR", operator, "device")
+        text = f"must be one of {', '.join(DEVICES)}, got {device!r}"
+        _core.raise_error(161002, operator, "device", text)
+    return _host_device(chosen)
+
+
+@functools.cache
+def _host_device(name: str) -> _core.Device:
+    return _core.Device(name, str(library_dir()))
+
+
+def library_dir() -> Path:
+    """Folder of the device libraries."""
+    return cann_home() / "lib64"
+
+
+def _families(device: str) -> list[str]:
+    prefix = f"libascend_grad_{device}_"
+    return sorted(p.stem.removeprefix(prefix) for p in library_dir().glob(f"{prefix}*.so"))
 
 
 def get_num_threads() -> int:
@@ -107,7 +121,7 @@ def build_info() -> dict[str, Any]:
         "isa": _core.isa,
         "isa_available": list(_core.isa_available),
         "openmp": _core.openmp,
-        "cann": None,
+        "cann": _core.cann,
         "default_soc": get_soc(),
-        "devices": ["cpu"],
+        "devices": ["cpu", *(device for device in DEVICES[1:] if _families(device))],
     }

@@ -1,12 +1,12 @@
 #include "arrays.h"
 
-#include <algorithm>
 #include <string>
 #include <utility>
 
 #include "blocks.h"
-#include "dlpack.h"
+#include "device.h"
 #include "errors.h"
+#include "views.h"
 
 namespace ascend_grad::python {
 namespace {
@@ -63,40 +63,6 @@ DataType dtype_of_number(int number) {
     }
 }
 
-void set_shape(TensorView& view, int rank, const int64_t* shape, const int64_t* strides,
-               int64_t unit) {
-    view.rank = rank;
-    view.numel = 1;
-    bool is_empty = false;
-    for (int i = 0; i < rank; ++i) {
-        is_empty = is_empty || shape[i] == 0;
-        if (shape[i] < 0) view.defect = ViewDefect::kNegativeExtent;
-        if (__builtin_mul_overflow(view.numel, shape[i], &view.numel) && !is_empty) {
-            view.defect = ViewDefect::kOverflow;
-        }
-        if (i >= kMaxRank) continue;
-        view.shape[i] = shape[i];
-        if (__builtin_mul_overflow(strides[i], unit, &view.strides[i])) {
-            view.defect = ViewDefect::kOverflow;
-        }
-    }
-    if (is_empty) view.numel = 0;
-    if (view.defect != ViewDefect::kNone) view.numel = 1;
-}
-
-struct Context {
-    const char* operator_name;
-    const char* parameter;
-    bool is_output;
-};
-
-void require_writable(const Context& context, bool writable) {
-    if (context.is_output && !writable) {
-        raise_invalid(context.operator_name, context.parameter,
-                      "must be writable, got a read-only array");
-    }
-}
-
 void read_numpy(TensorView& view, const py::array& array, const Context& context) {
     const auto* fields = py::detail::array_proxy(array.ptr());
     const auto* descr = py::detail::array_descriptor_proxy(fields->descr);
@@ -120,110 +86,6 @@ void read_numpy(TensorView& view, const py::array& array, const Context& context
     set_shape(view, fields->nd, reinterpret_cast<const int64_t*>(fields->dimensions),
               reinterpret_cast<const int64_t*>(fields->strides), 1);
     view.data = fields->data;
-}
-
-DataType dtype_of_dlpack(const dlpack::Type& type) {
-    if (type.lanes != 1) return DataType::kUndefined;
-    switch (type.code) {
-        case dlpack::kFloat:
-            return type.bits == 32   ? DataType::kFloat32
-                   : type.bits == 16 ? DataType::kFloat16
-                   : type.bits == 64 ? DataType::kFloat64
-                                     : DataType::kUndefined;
-        case dlpack::kBfloat:
-            return type.bits == 16 ? DataType::kBFloat16 : DataType::kUndefined;
-        case dlpack::kBool:
-            return DataType::kBool;
-        case dlpack::kInt:
-            return type.bits == 8    ? DataType::kInt8
-                   : type.bits == 16 ? DataType::kInt16
-                   : type.bits == 32 ? DataType::kInt32
-                                     : DataType::kInt64;
-        case dlpack::kUInt:
-            return type.bits == 8    ? DataType::kUInt8
-                   : type.bits == 16 ? DataType::kUInt16
-                   : type.bits == 32 ? DataType::kUInt32
-                                     : DataType::kUInt64;
-        case dlpack::kComplex:
-            return type.bits == 64 ? DataType::kComplex64 : DataType::kComplex128;
-        default:
-            return DataType::kUndefined;
-    }
-}
-
-void read_dlpack_tensor(TensorView& view, const dlpack::Tensor& tensor, const Context& context) {
-    const int32_t device = tensor.device.type;
-    if (device != dlpack::kCpu && device != dlpack::kCudaHost && device != dlpack::kRocmHost) {
-        raise_type_error(context.operator_name, context.parameter,
-                         "an array in CPU memory is needed, got one on DLPack device type " +
-                             std::to_string(device) + "; copy it to the CPU first");
-    }
-    view.dtype = dtype_of_dlpack(tensor.dtype);
-    if (view.dtype == DataType::kUndefined) {
-        view.dtype_name =
-            tensor.dtype.lanes != 1 ? "a DLPack dtype of several lanes" : "an unknown DLPack dtype";
-    }
-    const int64_t size = (int64_t{tensor.dtype.bits} * tensor.dtype.lanes + 7) / 8;
-    if (tensor.strides != nullptr) {
-        set_shape(view, tensor.rank, tensor.shape, tensor.strides, size);
-    } else {
-        int64_t strides[kMaxRank] = {};
-        int64_t stride = 1;
-        for (int i = tensor.rank - 1; i >= 0; --i) {
-            if (i < kMaxRank) strides[i] = stride;
-            // Where this overflows, the number of elements does too.
-            (void)__builtin_mul_overflow(stride, std::max<int64_t>(tensor.shape[i], 1), &stride);
-        }
-        set_shape(view, tensor.rank, tensor.shape, strides, size);
-    }
-    if (tensor.data == nullptr && !view.is_empty()) {
-        raise_invalid(context.operator_name, context.parameter,
-                      "must have memory for its elements, got a null address");
-    }
-    view.data =
-        reinterpret_cast<void*>(reinterpret_cast<uintptr_t>(tensor.data) + tensor.byte_offset);
-}
-
-template <class Managed>
-py::capsule take_over(py::capsule& capsule, Managed* managed, const char* used_name) {
-    capsule.set_name(used_name);
-    return py::capsule(managed, [](void* pointer) {
-        auto* owned = static_cast<Managed*>(pointer);
-        if (owned->deleter != nullptr) owned->deleter(owned);
-    });
-}
-
-py::object request_dlpack(py::handle object) {
-    try {
-        return object.attr("__dlpack__")(py::arg("max_version") = py::make_tuple(1, 0));
-    } catch (py::error_already_set& error) {
-        // An exporter of before DLPack 1.0 does not know the argument.
-        if (!error.matches(PyExc_TypeError)) throw;
-    }
-    return object.attr("__dlpack__")();
-}
-
-void read_dlpack(ArrayArgument& argument, py::handle object, const Context& context) {
-    py::capsule capsule = request_dlpack(object);
-    const std::string name = capsule.name() != nullptr ? capsule.name() : "";
-    if (name == "dltensor_versioned") {
-        auto* managed = capsule.get_pointer<dlpack::ManagedTensorVersioned>();
-        if (managed->version.major != 1) {
-            raise_type_error(context.operator_name, context.parameter,
-                             "DLPack version 1 or less is needed, got " +
-                                 std::to_string(managed->version.major));
-        }
-        require_writable(context, (managed->flags & dlpack::kReadOnly) == 0);
-        read_dlpack_tensor(argument.view, managed->tensor, context);
-        argument.owner = take_over(capsule, managed, "used_dltensor_versioned");
-    } else if (name == "dltensor") {
-        auto* managed = capsule.get_pointer<dlpack::ManagedTensor>();
-        read_dlpack_tensor(argument.view, managed->tensor, context);
-        argument.owner = take_over(capsule, managed, "used_dltensor");
-    } else {
-        raise_type_error(context.operator_name, context.parameter,
-                         "__dlpack__ gave an unknown capsule '" + name + "'");
-    }
 }
 
 py::object numpy_dtype(DataType dtype) {
@@ -273,7 +135,7 @@ void ArrayArgument::assign(py::handle object, const char* operator_name, const c
         owner = py::reinterpret_borrow<py::object>(object);
         read_numpy(view, py::reinterpret_borrow<py::array>(object), context);
     } else if (py::hasattr(object, "__dlpack__")) {
-        read_dlpack(*this, object, context);
+        owner = read_dlpack(view, object, context);
     } else if (is_output && py::isinstance(object, g_numpy->scalar)) {
         raise_type_error(operator_name, parameter,
                          "a scalar has no memory to write to; give an array");
@@ -286,6 +148,17 @@ void ArrayArgument::assign(py::handle object, const char* operator_name, const c
             std::string("an array is needed (NumPy, DLPack or array interface), got ") +
                 Py_TYPE(object.ptr())->tp_name);
     }
+}
+
+void ArrayArgument::assign_device(py::handle object, const char* operator_name,
+                                  const char* parameter) {
+    if (!py::isinstance<DeviceArray>(object)) {
+        raise_type_error(
+            operator_name, parameter,
+            std::string("a DeviceArray is needed, got ") + Py_TYPE(object.ptr())->tp_name);
+    }
+    owner = py::reinterpret_borrow<py::object>(object);
+    view = object.cast<const DeviceArray&>().view;
 }
 
 void ArrayArgument::allocate() {

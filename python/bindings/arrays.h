@@ -18,6 +18,8 @@ struct ArrayArgument {
     // Reads an array. `operator_name` and `parameter` are for messages; an output must be writable.
     void assign(py::handle object, const char* operator_name, const char* parameter,
                 bool is_output);
+    // Reads a DeviceArray.
+    void assign_device(py::handle object, const char* operator_name, const char* parameter);
     // Makes a new C-contiguous array of view's dtype and shape.
     void allocate();
 };

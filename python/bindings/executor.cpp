@@ -1,12 +1,12 @@
 #include "executor.h"
 
-#include <cxxabi.h>
 #include <pthread.h>
-#include <unistd.h>
 
 #include <atomic>
 #include <cstdlib>
 #include <new>
+
+#include "errors.h"
 
 namespace ascend_grad::python {
 
@@ -37,19 +37,17 @@ int fork_generation() {
     return g_fork_generation.load(std::memory_order_relaxed);
 }
 
-// Not a guard object: when the interpreter is being finalised, taking its lock ends the thread by
-// unwinding the stack (Python before 3.14), which must not pass through destructors. The thread
-// waits for the end of the process instead.
-void run_unlocked(const Executor& executor, void* workspace, std::mutex* mutex) {
-    PyThreadState* const state = PyEval_SaveThread();
-    if (mutex != nullptr) mutex->lock();
-    executor.run(workspace);
-    if (mutex != nullptr) mutex->unlock();
-    try {
-        PyEval_RestoreThread(state);
-    } catch (abi::__forced_unwind&) {
-        for (;;) pause();
-    }
+void CpuRun::run(std::mutex* mutex) const {
+    run_unlocked([&] {
+        if (mutex != nullptr) mutex->lock();
+        executor_.run(workspace_.data());
+        if (mutex != nullptr) mutex->unlock();
+    });
+}
+
+void DeviceRun::run(std::mutex*) const {
+    const Status status = device_.run(*call_);
+    if (!status.ok()) raise(status);
 }
 
 py::object PreparedCall::call() {
@@ -58,7 +56,7 @@ py::object PreparedCall::call() {
         new (&mutex_) std::mutex;
         fork_generation_ = fork_generation();
     }
-    run_unlocked(executor_, workspace_.data(), &mutex_);
+    std::visit([&](const auto& run) { run.run(&mutex_); }, run_);
     return results_;
 }
 

@@ -1,13 +1,17 @@
 // A prepared call as Python holds it.
 #pragma once
 
+#include <cxxabi.h>
 #include <pybind11/pybind11.h>
+#include <unistd.h>
 
 #include <memory>
 #include <mutex>
 #include <utility>
+#include <variant>
 
 #include "core/executor.h"
+#include "device.h"
 
 namespace ascend_grad::python {
 
@@ -29,24 +33,69 @@ class Workspace {
 // How many forks lie between the first process and this one.
 int fork_generation();
 
-// Runs without the interpreter's lock.
-void run_unlocked(const Executor& executor, void* workspace, std::mutex* mutex);
+// Calls `work` without the interpreter's lock. `work` must not throw.
+//
+// Not a guard object: when the interpreter is being finalised, taking its lock ends the thread by
+// unwinding the stack (Python before 3.14), which must not pass through destructors. The thread
+// waits for the end of the process instead.
+template <class Work>
+void run_unlocked(const Work& work) {
+    PyThreadState* const state = PyEval_SaveThread();
+    work();
+    try {
+        PyEval_RestoreThread(state);
+    } catch (abi::__forced_unwind&) {
+        for (;;) pause();
+    }
+}
 
-class PreparedCall {
+// A call on the CPU, with its workspace.
+class CpuRun {
   public:
-    PreparedCall(const Executor& executor, py::object results, py::object owners)
-        : executor_(executor),
-          workspace_(executor.workspace_size),
-          results_(std::move(results)),
-          owners_(std::move(owners)) {}
-
+    explicit CpuRun(const Executor& executor)
+        : executor_(executor), workspace_(executor.workspace_size) {}
+    const OperatorInfo& info() const { return *executor_.info; }
     uint64_t workspace_size() const { return executor_.workspace_size; }
-    const char* operator_name() const { return executor_.info->name.python; }
-    py::object call();
+    // `mutex`, where given, is held meanwhile.
+    void run(std::mutex* mutex) const;
 
   private:
     Executor executor_;
     Workspace workspace_;
+};
+
+// A call on another device.
+class DeviceRun {
+  public:
+    DeviceRun(const Device& device, std::unique_ptr<device::Call> call)
+        : device_(device), call_(std::move(call)) {}
+    const OperatorInfo& info() const { return *call_->info; }
+    uint64_t workspace_size() const { return call_->plan.workspace_size; }
+    // Calls of one device take turns anyway. Raises what the device reports.
+    void run(std::mutex* mutex) const;
+
+  private:
+    Device device_;
+    std::unique_ptr<device::Call> call_;
+};
+
+using Run = std::variant<CpuRun, DeviceRun>;
+
+class PreparedCall {
+  public:
+    PreparedCall(Run run, py::object results, py::object owners)
+        : run_(std::move(run)), results_(std::move(results)), owners_(std::move(owners)) {}
+
+    uint64_t workspace_size() const {
+        return std::visit([](const auto& run) { return run.workspace_size(); }, run_);
+    }
+    const char* operator_name() const {
+        return std::visit([](const auto& run) { return run.info().name.python; }, run_);
+    }
+    py::object call();
+
+  private:
+    Run run_;
     std::mutex mutex_;  // one run at a time: runs share the workspace and the outputs
     int fork_generation_ = fork_generation();
     py::object results_;

@@ -1,9 +1,13 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include <string>
+
 #include "arrays.h"
+#include "attributes.h"
 #include "core/parallel.h"
-#include "core/soc.h"
+#include "device.h"
+#include "errors.h"
 #include "executor.h"
 #include "isa/environment.h"
 #include "ops.h"
@@ -22,6 +26,11 @@ py::list available_isas() {
 void register_settings(py::module_& m) {
     m.attr("version") = ASCEND_GRAD_VERSION;
     m.attr("compiler") = ASCEND_GRAD_COMPILER;
+#ifdef ASCEND_GRAD_CANN
+    m.attr("cann") = ASCEND_GRAD_CANN;
+#else
+    m.attr("cann") = py::none();
+#endif
     m.attr("openmp") = has_openmp();
     m.attr("isa") = isa_name(environment().isa);
     m.attr("isa_available") = available_isas();
@@ -34,6 +43,11 @@ void register_settings(py::module_& m) {
         const SocInfo* info = soc_of(name);
         if (info != nullptr) set_default_soc(info->soc);
         return info != nullptr;
+    });
+    m.def("raise_error", [](int code, const std::string& operator_name,
+                            const std::string& parameter, const std::string& text) {
+        raise(
+            Status{static_cast<StatusCode>(code), operator_name.c_str(), parameter.c_str(), text});
     });
     m.def("soc_names", [] {
         py::list names;
@@ -48,6 +62,7 @@ PYBIND11_MODULE(_core, m) {
     initialise_arrays();
     set_default_soc(environment().soc);
     register_settings(m);
+    register_device(m);
     register_executor(m);
     register_operators(m);
 }

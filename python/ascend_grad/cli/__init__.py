@@ -11,11 +11,11 @@ import sys
 from collections.abc import Sequence
 
 from ascend_grad import AclnnError, __version__
-from ascend_grad.cli import bench, config, errors, info, run
+from ascend_grad.cli import bench, config, errors, explain, info, run
 from ascend_grad.cli._common import CommandError, Parser
 
 # A command is a module with register(commands), which adds its parser and sets `execute`.
-_COMMANDS = (info, run, bench, config, errors)
+_COMMANDS = (info, run, explain, bench, config, errors)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -16,11 +16,17 @@ import numpy as np
 from ascend_grad.cli._common import CommandError
 
 
+def split_source(source: str) -> tuple[str, str]:
+    """The path and, of FILE.npz:NAME, the name; "" otherwise."""
+    if ".npz:" not in source:
+        return source, ""
+    path, _, name = source.rpartition(":")
+    return path, name
+
+
 def read_array(source: str, parameter: str) -> np.ndarray:
     """From FILE.npy, FILE.npz:NAME, or FILE.npz with one array or an array named `parameter`."""
-    path, name = source, ""
-    if ".npz:" in source:
-        path, _, name = source.rpartition(":")
+    path, name = split_source(source)
     with _reading(path), _loaded(path) as arrays:
         if not name:
             name = next(iter(arrays)) if len(arrays) == 1 else parameter

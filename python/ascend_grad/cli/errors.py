@@ -48,6 +48,7 @@ _CODES = {
                 "overlaps a tensor"
             ),
             "C: aclSet*TensorAddr got an index or a tensor that phase 1 was not given",
+            "C: an array or list of a size that no memory has, such as -1",
         ),
     ),
     361001: _Code(

@@ -19,7 +19,7 @@ import ml_dtypes
 import numpy as np
 
 from ascend_grad import _core, ops, settings
-from ascend_grad.cli._arrays import read_array, read_arrays, write_arrays
+from ascend_grad.cli._arrays import read_array, read_arrays, split_source, write_arrays
 from ascend_grad.cli._common import CommandError, Parser
 
 _FILES = """\
@@ -99,6 +99,27 @@ def _option(parameter: inspect.Parameter) -> str:
 
 
 def _add_operator(operators: Any, name: str, operator: Callable[..., Any]) -> None:
+    parser = add_call(operators, name, operator)
+    signature = parser.get_default("signature")
+    parser.add_argument(
+        "--save", metavar="RESULTS.npz", type=Path, required=True, help="where the results go"
+    )
+    parser.add_argument("--force", action="store_true", help="overwrite RESULTS.npz")
+    parser.add_argument(
+        "--result-dtype",
+        metavar="[NAME=]DTYPE",
+        type=_result_dtype,
+        action="append",
+        default=[],
+        help=f"dtype of all results or of one ({', '.join(signature.results)}): "
+        + ", ".join(_DTYPES),
+    )
+    parser.add_argument("--threads", type=_positive, metavar="N", help="default: all cores")
+    parser.set_defaults(execute=_execute)
+
+
+def add_call(operators: Any, name: str, operator: Callable[..., Any]) -> Parser:
+    """A parser of the operator's parameters; its defaults hold what `read_call` needs."""
     signature = _Signature(operator)
     summary = (inspect.getdoc(operator) or name).split("\n\n")[0]
     parser = operators.add_parser(
@@ -113,23 +134,10 @@ def _add_operator(operators: Any, name: str, operator: Callable[..., Any]) -> No
         parser.add_argument(_option(parameter), metavar="FILE", help=texts.get(parameter.name))
     for parameter, kind in signature.attributes:
         _add_attribute(parser, parameter, kind, texts.get(parameter.name, ""))
-    parser.add_argument(
-        "--save", metavar="RESULTS.npz", type=Path, required=True, help="where the results go"
-    )
-    parser.add_argument("--force", action="store_true", help="overwrite RESULTS.npz")
-    parser.add_argument(
-        "--result-dtype",
-        metavar="[NAME=]DTYPE",
-        type=_result_dtype,
-        action="append",
-        default=[],
-        help=f"dtype of all results or of one ({', '.join(signature.results)}): "
-        + ", ".join(_DTYPES),
-    )
     parser.add_argument("--device", choices=settings.DEVICES, help="where to compute")
     parser.add_argument("--soc", choices=_core.soc_names(), help="product whose rules apply")
-    parser.add_argument("--threads", type=_positive, metavar="N", help="default: all cores")
-    parser.set_defaults(execute=_execute, operator=operator, signature=signature, parser=parser)
+    parser.set_defaults(operator=operator, signature=signature, parser=parser)
+    return parser
 
 
 def _add_attribute(parser: Parser, parameter: inspect.Parameter, kind: type, text: str) -> None:
@@ -189,12 +197,8 @@ def _result_dtype(text: str) -> tuple[str, np.dtype]:
 
 
 def _execute(options: argparse.Namespace) -> None:
-    if options.save.exists() and not options.force:
-        raise CommandError(f"{options.save} exists; --force overwrites it")
-    signature = options.signature
-    arguments = _read_inputs(options)
-    arguments |= {p.name: getattr(options, p.name) for p, _ in signature.attributes}
-    arguments |= {"device": options.device, "soc": options.soc}
+    _check_save(options)
+    arguments = read_call(options)
     try:
         with settings.num_threads(options.threads) if options.threads else nullcontext():
             results = _compute(options, arguments)
@@ -204,6 +208,24 @@ def _execute(options: argparse.Namespace) -> None:
     write_arrays(options.save, results, overwrite=options.force)
     for name, array in results.items():
         print(f"{name}  {array.dtype}  {array.shape}")
+
+
+def _check_save(options: argparse.Namespace) -> None:
+    if not options.save.exists():
+        return
+    sources = [options.inputs, *(getattr(options, p.name) for p in options.signature.arrays)]
+    for path in (Path(split_source(source)[0]) for source in sources if source):
+        if path.exists() and path.samefile(options.save):
+            raise CommandError(f"--save {options.save} would replace an input, {path}")
+    if not options.force:
+        raise CommandError(f"{options.save} exists; --force overwrites it")
+
+
+def read_call(options: argparse.Namespace) -> dict[str, Any]:
+    """The operator's arguments by name."""
+    arguments: dict[str, Any] = _read_inputs(options)
+    arguments |= {p.name: getattr(options, p.name) for p, _ in options.signature.attributes}
+    return arguments | {"device": options.device, "soc": options.soc}
 
 
 def _read_inputs(options: argparse.Namespace) -> dict[str, np.ndarray]:

@@ -1,0 +1,216 @@
+#include "device.h"
+
+#include <dlfcn.h>
+#include <pybind11/stl.h>
+
+#include <map>
+
+#include "arrays.h"
+#include "attributes.h"
+#include "device/product.h"
+#include "device/strided_copy_plan.h"
+#include "errors.h"
+#include "executor.h"
+
+namespace ascend_grad::python {
+namespace {
+
+// What the emulator saw in this thread's latest call.
+thread_local std::vector<launch::LaunchRecord> t_records;
+
+const launch::Library* load(const std::string& path, std::string& error) {
+    static auto* const loaded = new std::map<std::string, const launch::Library*>;
+    if (const auto found = loaded->find(path); found != loaded->end()) return found->second;
+    void* const handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+    void* const function = handle != nullptr ? dlsym(handle, launch::kGetLibrary) : nullptr;
+    if (function == nullptr) {
+        error = dlerror();
+        return nullptr;
+    }
+    return (*loaded)[path] = reinterpret_cast<launch::GetLibrary*>(function)();
+}
+
+DeviceArray make_device_array(uint64_t pointer, const std::vector<int64_t>& shape,
+                              const std::string& dtype,
+                              const std::optional<std::vector<int64_t>>& strides) {
+    constexpr DataType kKnown[] = {DataType::kFloat32, DataType::kFloat16, DataType::kBFloat16};
+    DeviceArray array;
+    for (DataType known : kKnown)
+        if (dtype == data_type_name(known)) array.view.dtype = known;
+    if (array.view.dtype == DataType::kUndefined)
+        throw py::value_error("DeviceArray: dtype: must be float32, float16 or bfloat16, got " +
+                              dtype);
+    if (shape.size() > static_cast<size_t>(kMaxRank))
+        throw py::value_error("DeviceArray: shape: must have at most 8 axes");
+    if (strides && strides->size() != shape.size())
+        throw py::value_error("DeviceArray: strides: must be as many as the axes");
+    for (int64_t extent : shape)
+        if (extent < 0) throw py::value_error("DeviceArray: shape: must not be negative");
+    set_contiguous(array.view, static_cast<int>(shape.size()), shape.data());
+    const auto size = static_cast<int64_t>(data_type_size(array.view.dtype));
+    for (size_t i = 0; strides && i < shape.size(); ++i)
+        array.view.strides[i] = (*strides)[i] * size;
+    array.view.data = reinterpret_cast<void*>(pointer);
+    return array;
+}
+
+py::list last_launches() {
+    py::list launches;
+    for (const launch::LaunchRecord& record : t_records) {
+        py::dict entry;
+        entry["kernel"] = record.kernel;
+        entry["blocks"] = record.blocks;
+        entry["ok"] = record.ok;
+        entry["reports"] = record.reports;
+        entry["cycles"] = record.cycles;
+        entry["bound_cycles"] = record.bound_cycles;
+        entry["microseconds"] = record.microseconds;
+        entry["bytes_read"] = record.bytes_read;
+        entry["bytes_written"] = record.bytes_written;
+        entry["scalar_accesses"] = record.scalar_accesses;
+        entry["table"] = record.table;
+        launches.append(entry);
+    }
+    return launches;
+}
+
+py::dict describe_launch(const device::Call& call, const device::Launch& launch) {
+    py::list pointers;
+    for (int i = 0; i < launch.pointer_count; ++i) {
+        const device::Pointer& pointer = launch.pointers[i];
+        const char* memory = pointer.memory == device::Pointer::kNone ? ""
+                             : pointer.memory == device::Pointer::kWorkspace
+                                 ? "workspace"
+                                 : call.info->tensors[pointer.memory].name.python;
+        pointers.append(py::make_tuple(memory, pointer.offset));
+    }
+    py::dict entry;
+    entry["kernel"] = launch.kernel;
+    entry["blocks"] = launch.blocks;
+    entry["pointers"] = pointers;
+    entry["tiling"] =
+        py::bytes(reinterpret_cast<const char*>(launch.tiling), device::Launch::kMaxTilingBytes);
+    return entry;
+}
+
+// Tensors that kernels are given: name, dtype, shape, strides in bytes.
+py::list describe_tensors(const device::Call& call, bool outputs) {
+    py::list tensors;
+    for (int i = 0; i < call.info->tensor_count; ++i) {
+        if (!call.uses(i) || call.info->tensors[i].is_output() != outputs) continue;
+        const TensorView& view = call.tensors[i];
+        py::tuple shape(view.rank), strides(view.rank);
+        for (int axis = 0; axis < view.rank; ++axis) {
+            shape[axis] = view.shape[axis];
+            strides[axis] = view.strides[axis];
+        }
+        tensors.append(py::make_tuple(call.info->tensors[i].name.python, data_type_name(view.dtype),
+                                      shape, strides));
+    }
+    return tensors;
+}
+
+// The kernel that copies between strided memory, by itself.
+void copy_on_device(const py::object& source, const py::object& target, const py::object& soc,
+                    const Device& device) {
+    static const OperatorInfo info{
+        {"strided_copy", "strided_copy"},
+        0,
+        2,
+        {{{"source", "source"}, Role::kInput}, {{"target", "target"}, Role::kOutput}}};
+    ArrayArgument arrays[2];
+    arrays[0].assign(source, info.name.python, "source", false);
+    arrays[1].assign(target, info.name.python, "target", true);
+    device::Call call;
+    call.info = &info;
+    call.soc = soc_of(soc)->soc;
+    for (int i = 0; i < 2; ++i) {
+        call.present[i] = true;
+        call.tensors[i] = arrays[i].view;
+    }
+    const device::Product product = device.product(call.soc, info.name.python);
+    device::Launch& launch = call.plan.launches[0];
+    launch.kernel = device::strided_copy_kernel(arrays[0].view.dtype, arrays[1].view.dtype);
+    launch.pointer_count = 2;
+    launch.pointers[0] = {0, 0};
+    launch.pointers[1] = {1, 0};
+    launch.set_tiling(
+        device::tile_strided_copy(arrays[0].view, arrays[1].view, true, product, launch.blocks));
+    call.plan.launch_count = 1;
+    const Status status = device.run(call);
+    if (!status.ok()) raise(status);
+}
+
+}  // namespace
+
+const launch::Library& Device::library(Soc soc, const char* operator_name) const {
+    const std::string path =
+        folder_ + "/libascend_grad_" + name_ + "_" + device::family_of(soc) + ".so";
+    std::string error;
+    const launch::Library* const found = load(path, error);
+    if (found == nullptr) {
+        raise(Status{StatusCode::kRuntimeError, operator_name, "device",
+                     "this build has no device '" + name_ + "' for " + soc_info(soc).name +
+                         ", but always cpu (" + error + ")"});
+    }
+    return *found;
+}
+
+device::Product Device::product(Soc soc, const char* operator_name) const {
+    uint32_t cores = 0;
+    Status status = library(soc, operator_name).core_count(cores);
+    if (!status.ok()) {
+        status.operator_name = operator_name;
+        status.parameter_name = "device";
+        raise(status);
+    }
+    return device::product_of(soc, cores);
+}
+
+Status Device::run(const device::Call& call) const {
+    const launch::Library& here = library(call.soc, call.info->name.python);
+    t_records.clear();
+    Status status;
+    run_unlocked([&] {
+        status = stream_ ? here.run_on_device_memory(call, reinterpret_cast<void*>(*stream_))
+                         : here.run_on_host_memory(call, &t_records);
+    });
+    return status;
+}
+
+const Device* device_of(py::handle object) {
+    return object.is_none() ? nullptr : object.cast<const Device*>();
+}
+
+py::dict describe_plan(const device::Call& call, const device::Product& product) {
+    py::list launches;
+    for (int i = 0; i < call.plan.launch_count; ++i)
+        launches.append(describe_launch(call, call.plan.launches[i]));
+    py::dict plan;
+    plan["operator"] = call.info->name.python;
+    plan["soc"] = soc_info(call.soc).name;
+    plan["inputs"] = describe_tensors(call, false);
+    plan["outputs"] = describe_tensors(call, true);
+    plan["cores"] = product.cores;
+    plan["workspace_size"] = call.plan.workspace_size;
+    plan["zeroed_bytes"] = call.plan.zeroed_bytes;
+    plan["launches"] = launches;
+    return plan;
+}
+
+void register_device(py::module_& module) {
+    py::class_<Device>(module, "Device")
+        .def(py::init<std::string, std::string, std::optional<uint64_t>>(), py::arg("name"),
+             py::arg("folder"), py::arg("stream") = py::none());
+    py::class_<DeviceArray>(
+        module, "DeviceArray",
+        "Memory of a device as an array: address of the first element, shape, dtype "
+        "(\"float32\", \"float16\" or \"bfloat16\") and strides in elements (None: contiguous).")
+        .def(py::init(&make_device_array), py::arg("pointer"), py::arg("shape"), py::arg("dtype"),
+             py::arg("strides") = py::none());
+    module.def("copy_on_device", copy_on_device);
+    module.def("last_launches", last_launches,
+               "What the emulator saw of the kernels of this thread's latest call.");
+}
+
+}  // namespace ascend_grad::python

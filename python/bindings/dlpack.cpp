@@ -1,0 +1,118 @@
+#include "dlpack.h"
+
+#include <algorithm>
+#include <string>
+
+#include "errors.h"
+#include "views.h"
+
+namespace ascend_grad::python {
+namespace {
+
+DataType dtype_of_dlpack(const dlpack::Type& type) {
+    if (type.lanes != 1) return DataType::kUndefined;
+    switch (type.code) {
+        case dlpack::kFloat:
+            return type.bits == 32   ? DataType::kFloat32
+                   : type.bits == 16 ? DataType::kFloat16
+                   : type.bits == 64 ? DataType::kFloat64
+                                     : DataType::kUndefined;
+        case dlpack::kBfloat:
+            return type.bits == 16 ? DataType::kBFloat16 : DataType::kUndefined;
+        case dlpack::kBool:
+            return DataType::kBool;
+        case dlpack::kInt:
+            return type.bits == 8    ? DataType::kInt8
+                   : type.bits == 16 ? DataType::kInt16
+                   : type.bits == 32 ? DataType::kInt32
+                                     : DataType::kInt64;
+        case dlpack::kUInt:
+            return type.bits == 8    ? DataType::kUInt8
+                   : type.bits == 16 ? DataType::kUInt16
+                   : type.bits == 32 ? DataType::kUInt32
+                                     : DataType::kUInt64;
+        case dlpack::kComplex:
+            return type.bits == 64 ? DataType::kComplex64 : DataType::kComplex128;
+        default:
+            return DataType::kUndefined;
+    }
+}
+
+void read_dlpack_tensor(TensorView& view, const dlpack::Tensor& tensor, const Context& context) {
+    const int32_t device = tensor.device.type;
+    if (device != dlpack::kCpu && device != dlpack::kCudaHost && device != dlpack::kRocmHost) {
+        raise_type_error(context.operator_name, context.parameter,
+                         "an array in CPU memory is needed, got one on DLPack device type " +
+                             std::to_string(device) + "; copy it to the CPU first");
+    }
+    view.dtype = dtype_of_dlpack(tensor.dtype);
+    if (view.dtype == DataType::kUndefined) {
+        view.dtype_name =
+            tensor.dtype.lanes != 1 ? "a DLPack dtype of several lanes" : "an unknown DLPack dtype";
+    }
+    const int64_t size = (int64_t{tensor.dtype.bits} * tensor.dtype.lanes + 7) / 8;
+    if (tensor.strides != nullptr) {
+        set_shape(view, tensor.rank, tensor.shape, tensor.strides, size);
+    } else {
+        int64_t strides[kMaxRank] = {};
+        int64_t stride = 1;
+        for (int i = tensor.rank - 1; i >= 0; --i) {
+            if (i < kMaxRank) strides[i] = stride;
+            // Where this overflows, the number of elements does too.
+            (void)__builtin_mul_overflow(stride, std::max<int64_t>(tensor.shape[i], 1), &stride);
+        }
+        set_shape(view, tensor.rank, tensor.shape, strides, size);
+    }
+    if (tensor.data == nullptr && !view.is_empty()) {
+        raise_invalid(context.operator_name, context.parameter,
+                      "must have memory for its elements, got a null address");
+    }
+    view.data =
+        reinterpret_cast<void*>(reinterpret_cast<uintptr_t>(tensor.data) + tensor.byte_offset);
+}
+
+template <class Managed>
+py::capsule take_over(py::capsule& capsule, Managed* managed, const char* used_name) {
+    capsule.set_name(used_name);
+    return py::capsule(managed, [](void* pointer) {
+        auto* owned = static_cast<Managed*>(pointer);
+        if (owned->deleter != nullptr) owned->deleter(owned);
+    });
+}
+
+py::object request_dlpack(py::handle object) {
+    try {
+        return object.attr("__dlpack__")(py::arg("max_version") = py::make_tuple(1, 0));
+    } catch (py::error_already_set& error) {
+        // An exporter of before DLPack 1.0 does not know the argument.
+        if (!error.matches(PyExc_TypeError)) throw;
+    }
+    return object.attr("__dlpack__")();
+}
+
+}  // namespace
+
+py::object read_dlpack(TensorView& view, py::handle object, const Context& context) {
+    py::capsule capsule = request_dlpack(object);
+    const std::string name = capsule.name() != nullptr ? capsule.name() : "";
+    if (name == "dltensor_versioned") {
+        auto* managed = capsule.get_pointer<dlpack::ManagedTensorVersioned>();
+        if (managed->version.major != 1) {
+            raise_type_error(context.operator_name, context.parameter,
+                             "DLPack version 1 or less is needed, got " +
+                                 std::to_string(managed->version.major));
+        }
+        require_writable(context, (managed->flags & dlpack::kReadOnly) == 0);
+        read_dlpack_tensor(view, managed->tensor, context);
+        return take_over(capsule, managed, "used_dltensor_versioned");
+    }
+    if (name == "dltensor") {
+        auto* managed = capsule.get_pointer<dlpack::ManagedTensor>();
+        read_dlpack_tensor(view, managed->tensor, context);
+        return take_over(capsule, managed, "used_dltensor");
+    }
+    raise_type_error(context.operator_name, context.parameter,
+                     "__dlpack__ gave an unknown capsule '" + name + "'");
+}
+
+}  // namespace ascend_grad::python

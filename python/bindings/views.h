@@ -1,0 +1,28 @@
+// From what an array says of itself to a view.
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+#include "core/tensor.h"
+
+namespace ascend_grad::python {
+
+namespace py = pybind11;
+
+// What messages about an argument need.
+struct Context {
+    const char* operator_name;
+    const char* parameter;
+    bool is_output;
+};
+
+void require_writable(const Context& context, bool writable);
+
+// Strides are multiples of `unit` bytes. What the numbers get wrong becomes the view's defect.
+void set_shape(TensorView& view, int rank, const int64_t* shape, const int64_t* strides,
+               int64_t unit);
+
+// Reads a DLPack exporter; the result keeps its memory alive.
+py::object read_dlpack(TensorView& view, py::handle object, const Context& context);
+
+}  // namespace ascend_grad::python

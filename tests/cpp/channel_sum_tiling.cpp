@@ -1,0 +1,168 @@
+// Properties of the tiling of sums over channels, walked by the kernels' own code: every element is
+// in one lane, the buffers fit, cores are as many as pay, even, and begin where copies may begin.
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <random>
+#include <vector>
+
+#include "ascendc_emulator.h"
+#include "common/channel_walk.h"
+#include "device/channel_sum_tiling.h"
+#include "device/product.h"
+
+using namespace ascend_grad;
+using namespace ascend_grad::device;
+
+namespace {
+
+struct Case {
+    ChannelShape shape;
+    ChannelSumKernel kernel;
+    Product product;
+    ChannelSumTiling tiling;
+    uint32_t cores;
+};
+
+void require(bool fact, const char* rule, const Case& c, int64_t value) {
+    if (fact) return;
+    std::printf(
+        "%s: %lld\n  shape %lld x %lld x %lld, %u bytes, sums %u, writes %d, arch %d, "
+        "cores %u, layout %u, units %lld\n",
+        rule, static_cast<long long>(value), static_cast<long long>(c.shape.outer),
+        static_cast<long long>(c.shape.channels), static_cast<long long>(c.shape.inner),
+        c.kernel.element_bytes, c.kernel.sums, c.kernel.writes, c.product.arch, c.cores,
+        c.tiling.layout, static_cast<long long>(c.tiling.units));
+    std::exit(1);
+}
+
+struct Core {
+    int64_t elements = 0, units = 0, contribution = 0;
+    std::vector<std::pair<int64_t, int64_t>> stretches;  // of elements, where they are marked
+};
+
+Core walk(const Case& c, bool marked) {
+    const ChannelSumTiling& t = c.tiling;
+    Core core;
+    for (kernels::ChannelWalk walk(t); !walk.done();) {
+        kernels::LaneRun run;
+        bool at_end = false;
+        core.contribution = std::max(core.contribution, walk.predecessors() + 1);
+        while (!at_end) {
+            at_end = walk.next(run);
+            require(run.lanes > 0 && run.slot + run.lanes <= t.slots, "lanes of a tile", c,
+                    run.lanes);
+            require(run.slot * t.pitch + run.count + 64 <= t.tile, "elements of a tile", c,
+                    run.count);
+            core.units += run.lanes;
+            core.elements += int64_t{run.length} * (run.lanes - 1) + run.last;
+            for (uint32_t lane = 0; marked && lane < run.lanes; ++lane) {
+                const int64_t begin = static_cast<int64_t>(run.offset) + lane * t.lane_stride;
+                const int64_t length = lane + 1 == run.lanes ? run.last : run.length;
+                core.stretches.push_back({begin, begin + length});
+            }
+        }
+        if (walk.block_is_complete()) walk.next_block();
+    }
+    return core;
+}
+
+void check_memory(const Case& c) {
+    const ChannelSumTiling& t = c.tiling;
+    const uint64_t bytes = buffer_bytes(t, c.kernel, c.product);
+    require(bytes <= c.product.buffer_bytes, "bytes of unified buffer", c,
+            static_cast<int64_t>(bytes));
+    require(c.cores >= 1 && c.cores <= c.product.cores, "cores", c, c.cores);
+    const int64_t moved = c.shape.numel() * c.kernel.element_bytes * (c.kernel.writes ? 3 : 2);
+    require(moved >= (16 << 10) || c.cores == 1, "cores for little work", c, c.cores);
+    require(t.pitch * c.kernel.element_bytes % 32 == 0 || t.lane_stride == t.pitch,
+            "distance of lanes", c, t.pitch);
+    if (c.kernel.writes && !c.product.has_byte_copies) {
+        for (uint32_t core = 1; core < c.cores; ++core) {
+            const int64_t shares = (t.units + t.cut - 1) / t.cut;
+            const int64_t unit = core * shares / c.cores * t.cut;
+            const int64_t block = std::min(unit / (t.outer * t.inner), t.blocks - 1);
+            const int64_t at = unit - block * t.outer * t.inner;
+            const int64_t inner = block == t.blocks - 1 ? t.last_inner : t.inner;
+            const int64_t first =
+                block * t.block_stride + at / inner * t.outer_stride + at % inner * t.lane_stride;
+            require(first * c.kernel.element_bytes % 32 == 0, "a core's first element", c, first);
+        }
+    }
+}
+
+void check_cores(const Case& c) {
+    const ChannelSumTiling& t = c.tiling;
+    const bool marked = c.shape.numel() <= 100000;
+    const bool walked = t.units <= 2000000;
+    if (!walked) return;
+    std::vector<Core> cores(c.cores);
+    ascendc_emulator::Options options;
+    options.collect = true;
+    const auto result = ascendc_emulator::launch(
+        c.product.arch, "walk", c.cores,
+        [&] { cores[static_cast<size_t>(AscendC::GetBlockIdx())] = walk(c, marked); }, options);
+    require(result.ok(), "reports", c, static_cast<int64_t>(result.reports.size()));
+    int64_t elements = 0, least = cores[0].units, most = 0, contributions = 0;
+    std::vector<int> seen(marked ? static_cast<size_t>(c.shape.numel()) : 0);
+    for (const Core& core : cores) {
+        elements += core.elements;
+        least = std::min(least, core.units);
+        most = std::max(most, core.units);
+        contributions = std::max(contributions, core.contribution);
+        for (const auto& [begin, end] : core.stretches) {
+            require(begin >= 0 && end <= c.shape.numel(), "end of a lane", c, end);
+            for (int64_t i = begin; i < end; ++i) ++seen[static_cast<size_t>(i)];
+        }
+    }
+    require(elements == c.shape.numel(), "elements that are covered", c, elements);
+    for (size_t i = 0; i < seen.size(); ++i)
+        require(seen[i] == 1, "element that is not covered once", c, static_cast<int64_t>(i));
+    require(most - least <= 2 * t.cut, "units by which cores differ", c, most - least);
+    require(contributions == t.contributions, "cores that share a block", c, contributions);
+}
+
+void check(const ChannelShape& shape, uint32_t element_bytes, bool writes, Soc soc) {
+    Case c{};
+    c.shape = shape;
+    const uint32_t work = element_bytes == 4 ? (writes ? 1 : 0) : 2;
+    c.kernel = {element_bytes, writes ? 1u : 2u, work, writes};
+    c.product = product_of(soc);
+    c.tiling = tile_channel_sum(shape, c.kernel, c.product, c.cores);
+    check_memory(c);
+    check_cores(c);
+}
+
+void check_all(const ChannelShape& shape) {
+    const Soc soc = __CCE_AICORE__ == 100 ? Soc::kAscend910 : Soc::kAscend910B;
+    for (uint32_t bytes : {2u, 4u})
+        for (bool writes : {false, true}) check(shape, bytes, writes, soc);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    const int count = argc > 1 ? std::atoi(argv[1]) : 300;
+    const ChannelShape hard[] = {
+        {1, 1, 1},         {1, 1, 3000000000}, {3000000000, 1, 1}, {1, 3000000000, 1},
+        {70000, 70000, 1}, {2, 3, 1000000007}, {64, 2048, 49},     {32, 256, 196},
+        {32, 64, 3136},    {1, 1, 12845056},   {1000000, 10, 1},   {4096, 1024, 1},
+        {3, 65536, 17},    {1, 4097, 8191},    {7, 5, 53},         {2, 23806, 1},
+    };
+    for (const ChannelShape& shape : hard) check_all(shape);
+    std::mt19937 random(1);
+    for (int i = 0; i < count; ++i) {
+        const double budget = std::uniform_real_distribution<>(0, 14)(random);
+        double share[3] = {};
+        for (double& s : share) s = std::exponential_distribution<>(1)(random);
+        const double total = share[0] + share[1] + share[2];
+        int64_t extent[3];
+        for (int k = 0; k < 3; ++k)
+            extent[k] =
+                std::max<int64_t>(1, static_cast<int64_t>(std::exp(budget * share[k] / total)));
+        check_all({extent[0], extent[1], extent[2]});
+    }
+    std::printf("%d shapes\n", count);
+    return 0;
+}

@@ -1,0 +1,194 @@
+// Properties of SoftmaxBackward's tiling: every element has one core, memory suffices, shares are
+// balanced, and cores do not meet in a block where that would harm.
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <numeric>
+#include <random>
+
+#include "device/product.h"
+#include "ops/softmax_backward/traversals.h"
+
+namespace {
+
+using namespace ascend_grad;
+using softmax_backward::divide_up;
+using softmax_backward::round_up;
+using softmax_backward::Shape;
+
+struct Case {
+    Shape shape;
+    device::Product product;
+    SoftmaxBackwardTiling t;
+    int64_t blocks;
+
+    [[noreturn]] void fail(const char* what) const {
+        std::fprintf(stderr,
+                     "%s\n  [%lld, %lld, %lld] of %lld -> %lld bytes, arch %d, %u cores: traversal "
+                     "%u, %lld blocks, parts %u, groups %lld of %lld, tile %u, width %u, pitch %u, "
+                     "%u buffers of %u\n",
+                     what, (long long)shape.outer, (long long)shape.length, (long long)shape.inner,
+                     (long long)shape.in_size, (long long)shape.out_size, product.arch,
+                     product.cores, t.traversal, (long long)blocks, t.parts, (long long)t.groups,
+                     (long long)t.items_per_group, t.tile, t.width, t.pitch, t.input_buffers,
+                     t.buffer);
+        std::exit(1);
+    }
+    void require(bool condition, const char* what) const {
+        if (!condition) fail(what);
+    }
+
+    bool is_strips() const {
+        return t.traversal == kSoftmaxColumns || t.traversal == kSoftmaxPacked;
+    }
+    int64_t plane() const { return shape.length * shape.inner; }
+    int64_t teams() const { return blocks / t.parts; }
+    // As the kernel shares out items, and rows or multiples of the pitch among a team.
+    int64_t first_item(int64_t team) const {
+        return std::min(t.groups * team / teams() * t.items_per_group, t.items);
+    }
+    int64_t units() const {
+        return t.traversal == kSoftmaxPacked ? divide_up(plane(), t.pitch) : shape.length;
+    }
+    int64_t first_unit(int64_t part) const { return units() * part / t.parts; }
+
+    // Of the unified buffer, as the kernels ask for it.
+    int64_t bytes() const {
+        const int64_t buffer = t.buffer, slot = round_up(t.pitch, 128);
+        int64_t sum = t.input_buffers * 2 * buffer * shape.in_size + 2 * buffer * shape.out_size;
+        sum +=
+            32 + buffer * (is_strips() || t.traversal == kSoftmaxRows ? (shape.in_size == 4 ? 4 : 8)
+                                                                      : 12);
+        if (t.traversal == kSoftmaxRows) {
+            sum += round_up(t.tile, 16) * 64;
+            sum += product.arch == 100 ? 2048 : round_up(t.tile, 16) * 4;
+        }
+        if (!is_strips()) return sum;
+        const int64_t chunks = divide_up(divide_up(units(), t.parts), t.tile);
+        sum += (chunks <= t.input_buffers ? 2 : 3) * slot * 4;
+        if (t.traversal == kSoftmaxPacked) sum += 3 * 1024;
+        if (t.parts > 1 && t.parts * slot > buffer) sum += t.parts * slot * 4;
+        if (t.parts > 1 && !product.has_core_barrier) sum += blocks * 32;
+        return sum;
+    }
+
+    void check() const {
+        require(blocks >= 1 && blocks <= product.cores, "more blocks than cores");
+        require(blocks % t.parts == 0, "teams of unequal size");
+        const int64_t moved = shape.numel() * (2 * shape.in_size + shape.out_size);
+        require(moved > 1 << 14 || blocks == 1, "several cores for little work");
+        require(bytes() <= product.buffer_bytes, "more than the unified buffer");
+        require(t.tile >= 1 && t.pitch % 16 == 0 && t.buffer % 16 == 0, "tile or pitch");
+        require(t.input_buffers >= 2 && t.input_buffers <= (product.arch == 100 ? 4 : 8),
+                "input buffers");
+        check_shares();
+        is_strips() ? check_strips() : check_planes();
+        if (!product.has_byte_copies) check_blocks_of_memory();
+    }
+
+    void check_shares() const {
+        require(t.groups == divide_up(t.items, t.items_per_group), "groups");
+        require(first_item(0) == 0 && first_item(teams()) == t.items, "items without a core");
+        const int64_t least = t.groups / teams(), most = divide_up(t.groups, teams());
+        for (int64_t team = 0; team < teams(); ++team) {
+            const int64_t groups = t.groups * (team + 1) / teams() - t.groups * team / teams();
+            require(groups >= least && groups <= most, "unbalanced by more than a group");
+            require(groups > 0, "a core without work");
+        }
+    }
+
+    void check_planes() const {
+        require(t.items == shape.outer && t.parts == 1, "items are planes");
+        if (t.traversal == kSoftmaxRows) {
+            require(shape.inner == 1 && t.pitch >= shape.length, "rows overlap");
+            require(t.buffer == t.tile * t.pitch, "tile of rows");
+            return;
+        }
+        require(t.pitch >= t.tile * plane() && t.buffer == 16 * t.pitch, "tile of lanes");
+        require(t.pitch == t.tile * plane() || product.has_byte_copies, "lanes between blocks");
+        if (t.pitch == t.tile * plane()) {
+            require(t.items_per_group * plane() * shape.in_size % 512 == 0, "shares off 512 bytes");
+        }
+    }
+
+    void check_strips() const {
+        require(t.strips_per_plane * t.width >= shape.inner, "columns without a strip");
+        require((t.strips_per_plane - 1) * t.width < shape.inner, "strips without columns");
+        require(t.items == shape.outer * t.strips_per_plane, "items are strips");
+        require(t.traversal == kSoftmaxPacked ? shape.inner == 1 : t.pitch >= t.width, "pitch");
+        require(t.buffer >= static_cast<int64_t>(t.tile) * t.pitch, "chunk");
+        require(t.tile <= 4095, "rows of one copy");
+        require(first_unit(0) == 0 && first_unit(t.parts) == units(), "rows without a core");
+        require(t.parts == 1 || t.items_per_group == 1, "teams take single strips");
+        if (t.strips_per_plane > 1) {
+            require(t.width * shape.in_size % 512 == 0, "strips off 512 bytes");
+        }
+    }
+
+    // Where products store whole blocks, no two cores share one.
+    void check_blocks_of_memory() const {
+        const auto whole = [&](int64_t elements) { return elements * shape.out_size % 32 == 0; };
+        for (int64_t team = 1; team < teams(); ++team) {
+            const int64_t item = first_item(team);
+            if (item == t.items) continue;
+            const int64_t column = item % t.strips_per_plane * t.width;
+            require(whole(item / t.strips_per_plane * plane() + column), "shared block");
+        }
+        if (t.traversal == kSoftmaxColumns && shape.length > 1) {
+            require(whole(shape.inner), "rows off blocks");
+        }
+        if (t.parts > 1) {
+            require(shape.outer == 1 || whole(plane()), "planes of a team off blocks");
+        }
+    }
+};
+
+bool try_case(const Shape& shape, const device::Product& product) {
+    Case c{shape, product, {}, 0};
+    uint32_t blocks = 0;
+    if (!softmax_backward::tile(shape, product, c.t, blocks)) {
+        c.require(!product.has_byte_copies && shape.inner > 1, "no tiling");
+        return false;
+    }
+    c.blocks = blocks;
+    c.check();
+    return true;
+}
+
+}  // namespace
+
+int main() {
+    std::mt19937_64 random(1);
+    const auto uniform = [&](double low, double high) {
+        return low + (high - low) * static_cast<double>(random() >> 11) / 9007199254740992.0;
+    };
+    const auto extent = [&](double most) {
+        return std::max<int64_t>(1, static_cast<int64_t>(std::exp2(uniform(0, most))));
+    };
+    const int64_t hard[][3] = {{1, 1, 1},          {1, 2, 1},          {3, 1, 7},
+                               {1000000, 10, 1},   {8, 32000, 1},      {64, 1000, 49},
+                               {1, 1024, 4096},    {1, 16, 262144},    {1, 1 << 30, 1},
+                               {1, 5000000001, 1}, {1, 3, 1500000001}, {3000000001, 2, 1},
+                               {1, 70001, 70001},  {70001, 70001, 1},  {7, 1 << 20, 3},
+                               {1, 1, 4294967311}, {2, 2, 1LL << 31},  {1, 1LL << 32, 15}};
+    int64_t tiled = 0, refused = 0;
+    for (const Soc soc : {Soc::kAscend910B, Soc::kAscend310P, Soc::kAscend910}) {
+        for (int round = 0; round < 6000; ++round) {
+            const uint32_t cores = round % 3 != 0 ? 0 : 1 + static_cast<uint32_t>(random() % 40);
+            const device::Product product = device::product_of(soc, cores);
+            Shape shape{extent(14), extent(16), round % 2 == 0 ? 1 : extent(12), 4, 4};
+            if (round < static_cast<int>(std::size(hard)))
+                shape = {hard[round][0], hard[round][1], hard[round][2], 4, 4};
+            if (shape.length == 1) shape = {1, 1, shape.numel(), 4, 4};
+            for (const int64_t in : {4, 2}) {
+                for (const int64_t out : {4, 2}) {
+                    shape.in_size = in;
+                    shape.out_size = out;
+                    ++(try_case(shape, product) ? tiled : refused);
+                }
+            }
+        }
+    }
+    std::printf("%lld tilings, %lld left to copies\n", (long long)tiled, (long long)refused);
+    return tiled > 50000 && refused > 0 ? 0 : 1;
+}

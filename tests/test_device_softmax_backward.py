@@ -1,0 +1,134 @@
+"""The softmax_backward kernel in the emulator, all checks on, against the float64 formula."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from arrays import BFLOAT16, DTYPES, FLOAT16, FLOAT32
+from emulated import SOCS, Launches, emulate, requires_emulator
+from reference.softmax_backward import softmax_backward
+from tolerance import assert_same_bits, assert_within
+
+pytestmark = requires_emulator
+
+MIB = 1 << 20
+
+
+def dtypes_of(soc: str) -> tuple[np.dtype, ...]:
+    return DTYPES if soc == "ascend910b" else (FLOAT32, FLOAT16)
+
+
+def operands(
+    shape: tuple[int, ...], dtype: np.dtype, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
+    """Arrays whose axes lie in memory in one and the same random order."""
+    order = rng.permutation(len(shape)) if rng.integers(3) == 0 else np.arange(len(shape))
+    memory = tuple(shape[axis] for axis in order)
+    g, y = (
+        np.transpose(rng.standard_normal(memory).astype(dtype), np.argsort(order)) for _ in range(2)
+    )
+    return g, y
+
+
+def check(
+    soc: str, shape: tuple[int, ...], dim: int, dtype: np.dtype, out: np.dtype, seed: int = 0
+) -> Launches:
+    g, y = operands(shape, dtype, np.random.default_rng(seed))
+    result = np.empty_like(g, dtype=out)
+    got, launches = emulate("softmax_backward", g, y, dim, out=result, soc=soc)
+    assert all(launch["ok"] for launch in launches.all)
+    assert_within(got, softmax_backward(g, y, dim), f"{soc} {shape} {dim} {dtype} {out} {seed}")
+    return launches
+
+
+def random_shape(rng: np.random.Generator) -> tuple[int, ...]:
+    """Extents of every magnitude, up to about 100 000 elements."""
+    left = float(np.exp(rng.uniform(1, np.log(1e5))))
+    shape = []
+    for _ in range(int(rng.integers(1, 5))):
+        shape.append(max(1, int(np.exp(rng.uniform(0, np.log(max(left, 1.0) + 1.0))))))
+        left /= shape[-1]
+    rng.shuffle(shape)
+    return tuple(shape)
+
+
+@pytest.mark.parametrize("soc", SOCS)
+def test_random_shapes(soc: str) -> None:
+    for seed in range(90):
+        rng = np.random.default_rng(seed)
+        shape = random_shape(rng)
+        dtypes = dtypes_of(soc)
+        pair = dtypes[seed % len(dtypes)], dtypes[seed // len(dtypes) % len(dtypes)]
+        check(soc, shape, int(rng.integers(-len(shape), len(shape))), *pair, seed)
+
+
+@pytest.mark.parametrize("soc", SOCS)
+@pytest.mark.parametrize(
+    ("shape", "dim"),
+    [
+        ((), 0),
+        ((1, 1), 1),
+        ((17, 2), 1),
+        ((100, 127), 1),
+        ((100, 129), 1),
+        ((47, 255), 1),
+        ((3, 2041), 1),
+        ((2, 9500), 1),
+        ((1, 65536), 1),
+        ((1, 300000), 1),
+        ((3, 70001), 1),
+        ((70001, 3), 0),
+        ((300, 1000), 0),
+        ((2, 3, 4, 5, 6), 2),
+        ((10, 20, 31), 1),
+        ((2, 3, 8200), 1),
+        ((1, 2, 100000), 1),
+        ((4, 5000, 16), 1),
+        ((1, 40000, 5), 1),
+    ],
+)
+def test_hard_shapes(soc: str, shape: tuple[int, ...], dim: int) -> None:
+    """Around the limits of lanes, rows, one core's buffer, all cores' buffers."""
+    check(soc, shape, dim, FLOAT32, FLOAT32)
+    check(soc, shape, dim, FLOAT16, FLOAT16)
+
+
+@pytest.mark.parametrize("soc", SOCS)
+@pytest.mark.parametrize(("shape", "dim"), [((40, 300), 1), ((300, 40), 0), ((2, 20000), 1)])
+def test_special_values_and_equal_bits(soc: str, shape: tuple[int, ...], dim: int) -> None:
+    g, y = operands(shape, FLOAT32, np.random.default_rng(7))
+    g *= np.float32(1e-30)
+    y *= np.float32(1e-12)
+    g[0, 3], y[1, 5] = np.inf, np.nan
+    first, _ = emulate("softmax_backward", g, y, dim, soc=soc)
+    assert_within(first, softmax_backward(g, y, dim), f"{soc} {shape}")
+    for _ in range(2):
+        assert_same_bits(emulate("softmax_backward", g, y, dim, soc=soc)[0], first)
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@pytest.mark.parametrize(
+    ("shape", "dim", "traffic"),
+    [
+        ((4096, 1024), 1, 1.0),
+        ((400000, 10), 1, 1.0),
+        ((4, 16, 256, 512), 1, 1.0),
+        ((64, 128, 32, 32), 1, 1.0),
+        ((1024, 4096), 0, 1.05),  # the sums that cores exchange
+    ],
+)
+def test_large_arrays_move_once(
+    shape: tuple[int, ...], dim: int, traffic: float, dtype: np.dtype
+) -> None:
+    g = np.ones(shape, dtype)
+    _, launches = emulate("softmax_backward", g, g, dim)
+    moved = launches.total("bytes_read") + launches.total("bytes_written")
+    assert moved >= 4 * MIB and moved <= traffic * 3 * g.nbytes
+    assert launches.total("scalar_accesses") == 0
+    assert len(launches.kernels) == 1
+
+
+def test_bfloat16_results_of_other_inputs() -> None:
+    for seed, dtype in enumerate((FLOAT32, FLOAT16)):
+        check("ascend910b", (60, 70), 1, dtype, BFLOAT16, seed)
+        check("ascend910b", (60, 70), 0, BFLOAT16, dtype, seed)
