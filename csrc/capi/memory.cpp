@@ -25,21 +25,20 @@ Blocks& blocks() {
     return *instance;
 }
 
-char* allocate_aligned(size_t size) {
+char* allocate_aligned(size_t size, size_t slack) {
     static const size_t most = machine_memory().total;
     if (size > most) return nullptr;
     // Not aligned_alloc, which wants a rounded size: memory checkers then miss what leaves the
     // block.
     void* memory = nullptr;
-    return posix_memalign(&memory, kAlignment, size) == 0 ? static_cast<char*>(memory) : nullptr;
+    return posix_memalign(&memory, kAlignment, size + slack) == 0 ? static_cast<char*>(memory) : nullptr;
 }
 
 }  // namespace
 
 Block::Block(MemoryKind kind, size_t size)
     : kind(kind),
-      address(
-          allocate_aligned(kind == MemoryKind::kDevice ? size + kSlackBehindDeviceMemory : size)),
+      address(allocate_aligned(size, kind == MemoryKind::kDevice ? kSlackBehindDeviceMemory : 0)),
       size(size) {}
 
 Block::~Block() {

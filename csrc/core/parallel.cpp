@@ -68,6 +68,26 @@ class DefaultFloatEnvironment {
 #endif
 };
 
+// Not inlined: compilers call OpenMP at the start of a function that holds a parallel region, and
+// some runtimes allocate memory at a thread's first call, which work of one thread must not.
+[[gnu::noinline]] void run_team(int64_t count, int threads, RangeFunction function,
+                                const void* context) {
+#ifdef _OPENMP
+#pragma omp parallel num_threads(threads)
+    {
+        const int64_t team = omp_get_num_threads();
+        const int64_t member = omp_get_thread_num();
+        const int64_t begin = count / team * member + std::min(count % team, member);
+        const int64_t end = begin + count / team + (member < count % team ? 1 : 0);
+        const DefaultFloatEnvironment environment;
+        if (begin < end) function(context, begin, end);
+    }
+#else
+    static_cast<void>(threads);
+    function(context, 0, count);
+#endif
+}
+
 }  // namespace
 
 bool has_openmp() {
@@ -101,20 +121,7 @@ int threads_for(int64_t bytes) {
 void parallel_for(int64_t count, int threads, RangeFunction function, const void* context) {
     if (count <= 0) return;
     threads = static_cast<int>(std::min<int64_t>(threads, count));
-#ifdef _OPENMP
-    if (threads > 1) {
-#pragma omp parallel num_threads(threads)
-        {
-            const int64_t team = omp_get_num_threads();
-            const int64_t member = omp_get_thread_num();
-            const int64_t begin = count / team * member + std::min(count % team, member);
-            const int64_t end = begin + count / team + (member < count % team ? 1 : 0);
-            const DefaultFloatEnvironment environment;
-            if (begin < end) function(context, begin, end);
-        }
-        return;
-    }
-#endif
+    if (has_openmp() && threads > 1) return run_team(count, threads, function, context);
     const DefaultFloatEnvironment environment;
     function(context, 0, count);
 }

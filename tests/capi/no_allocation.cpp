@@ -14,6 +14,8 @@ static Function next(const char* name) {
     return reinterpret_cast<Function>(dlsym(RTLD_NEXT, name));
 }
 
+// Visible, so that the library calls these.
+#pragma GCC visibility push(default)
 // operator new ends in malloc, too.
 extern "C" void* malloc(size_t size) {
     static const auto real = next<void* (*)(size_t)>("malloc");
@@ -45,6 +47,7 @@ extern "C" void* mmap(void* address, size_t size, int protection, int flags, int
     ++g_allocations;
     return real(address, size, protection, flags, file, offset);
 }
+#pragma GCC visibility pop
 
 static aclrtStream stream;
 static uint64_t size;

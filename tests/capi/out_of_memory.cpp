@@ -25,6 +25,8 @@ static bool fails_now() {
     return g_countdown-- == 0;
 }
 
+// Visible, so that the library calls these.
+#pragma GCC visibility push(default)
 extern "C" void* malloc(size_t size) {
     static const auto real = next<void* (*)(size_t)>("malloc");
     return fails_now() ? nullptr : real(size);
@@ -41,6 +43,7 @@ extern "C" int pthread_create(pthread_t* thread, const pthread_attr_t* attribute
     static const auto real = next<Create>("pthread_create");
     return g_no_threads ? EAGAIN : real(thread, attributes, function, argument);
 }
+#pragma GCC visibility pop
 
 // Makes the first allocation of `call` fail, then the second, ... until none is left to fail, each
 // time alone and with all that follow it. Returns how many there are.
