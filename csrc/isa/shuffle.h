@@ -75,9 +75,22 @@ AG_INLINE LanePair load_pair_every_second(const T* p) {
 // memory is not touched.
 template <class T>
 AG_INLINE Lanes load_first_every_second(const T* p, int n) {
-    float values[kLanes] = {};
-    for (int i = 0; i < n; ++i) values[i] = to_float(p[2 * i]);
-    return load(values);
+#if defined(__AVX512F__)
+    const __mmask32 mask = first_pair_lanes(2 * n - 1);
+    alignas(64) T values[kPairLanes];
+    if constexpr (sizeof(T) == 2) {
+        _mm512_store_si512(values, _mm512_maskz_loadu_epi16(mask, p));
+    } else {
+        const auto low = static_cast<__mmask16>(mask);
+        _mm512_store_ps(values, _mm512_maskz_loadu_ps(low, p));
+        _mm512_store_ps(values + kLanes,
+                        _mm512_maskz_loadu_ps(static_cast<__mmask16>(mask >> kLanes), p + kLanes));
+    }
+#else
+    T values[kPairLanes] = {};
+    std::memcpy(values, p, (2 * static_cast<size_t>(n) - 1) * sizeof(T));
+#endif
+    return load_every_second(values);
 }
 
 // low = a0 b0 a1 b1 ..., high = a8 b8 a9 b9 ...

@@ -3,7 +3,9 @@
 #include "isa/lane_sums.h"
 #include "isa/stage.h"
 #include "isa/stream.h"
+#include "ops/softmax_backward/along_rows.h"
 #include "ops/softmax_backward/op.h"
+#include "ops/softmax_backward/short_rows.h"
 
 namespace ascend_grad {
 namespace {
@@ -66,9 +68,7 @@ class SoftmaxRows {
     void sum_chunk(int64_t chunk, float* sums) {
         switch (plan_.traversal) {
             case Traversal::kAlongRows:
-                for (int i = 0; i < count_; ++i) {
-                    sums[i] = dot(input(0, i, chunk), input(1, i, chunk), length_of(chunk));
-                }
+                for (int i = 0; i < count_; ++i) sums[i] = sum_chunk_along(i, chunk);
                 break;
             case Traversal::kAcrossRows:
                 sum_across(chunk, sums);
@@ -84,7 +84,7 @@ class SoftmaxRows {
             case Traversal::kAlongRows:
                 for (int i = 0; i < count_; ++i) {
                     Sink<U> sink(streaming_, output(i, chunk));
-                    write_along(i, chunk, sums[i], sink);
+                    write_along(i, chunk, sums[i], false, sink);
                 }
                 break;
             case Traversal::kAcrossRows:
@@ -112,63 +112,71 @@ class SoftmaxRows {
 
     // --- elements of a row contiguous ---
 
-    template <class V>
-    static AG_INLINE float dot(const V* g, const V* y, int n) {
-        Lanes sum{};
-        int i = 0;
-        for (; i + kLanes <= n; i += kLanes) sum = sum + load(g + i) * load(y + i);
-        if (i < n) sum = sum + load_first(g + i, n - i) * load_first(y + i, n - i);
-        return tree_sum(sum);
+    bool rows_follow_each_other() const {
+        const int64_t in = plan_.length * static_cast<int64_t>(sizeof(T));
+        return plan_.step == 1 && row_stride_[0] == in && row_stride_[1] == in &&
+               row_stride_[2] == plan_.length * static_cast<int64_t>(sizeof(U));
     }
 
     void along_rows() {
         Sink<U> sink(streaming_, output(0, 0));
-        if (plan_.length <= kLanes) {
-            short_rows(sink);
+        if (plan_.length <= kLanes && count_ >= kLanes && rows_follow_each_other()) {
+            short_rows_.run(input(0, 0, 0), input(1, 0, 0), static_cast<int>(plan_.length), count_,
+                            sink);
             return;
         }
+        // While a row is written the next one is read.
+        float sum = sum_along(0);
         for (int row = 0; row < count_; ++row) {
-            float sum;
-            if (plan_.chunks == 1) {
-                sum = dot(input(0, row, 0), input(1, row, 0), length_of(0));
-            } else {
-                double total = 0.0;
-                for (int64_t chunk = 0; chunk < plan_.chunks; ++chunk) {
-                    total += static_cast<double>(
-                        dot(input(0, row, chunk), input(1, row, chunk), length_of(chunk)));
-                }
-                sum = static_cast<float>(total);
+            double total = 0.0;
+            float last = 0.0f;
+            for (int64_t chunk = 0; chunk < plan_.chunks; ++chunk) {
+                last = write_along(row, chunk, sum, row + 1 < count_, sink);
+                total += static_cast<double>(last);
             }
-            for (int64_t chunk = 0; chunk < plan_.chunks; ++chunk)
-                write_along(row, chunk, sum, sink);
+            sum = plan_.chunks == 1 ? last : static_cast<float>(total);
         }
     }
 
-    // A row fills no more than one vector.
-    void short_rows(Sink<U>& sink) {
-        const int n = static_cast<int>(plan_.length);
-        for (int row = 0; row < count_; ++row) {
-            const Lanes g = load_first(input(0, row, 0), n);
-            const Lanes y = load_first(input(1, row, 0), n);
-            const Lanes sum = splat(tree_sum(g * y));
-            sink.move_to(output(row, 0));
-            store_first(sink.reserve(n), y * (g - sum), n);
-            sink.commit(n);
-        }
+    float sum_along(int row) const {
+        if (plan_.chunks == 1) return sum_chunk_along(row, 0);
+        double total = 0.0;
+        for (int64_t chunk = 0; chunk < plan_.chunks; ++chunk)
+            total += static_cast<double>(sum_chunk_along(row, chunk));
+        return static_cast<float>(total);
+    }
+    float sum_chunk_along(int row, int64_t chunk) const {
+        return plan_.step == 1 ? sum_products<1>(inputs(row, chunk), length_of(chunk))
+                               : sum_products<2>(inputs(row, chunk), length_of(chunk));
+    }
+    Inputs<T> inputs(int row, int64_t chunk) const {
+        return {input(0, row, chunk), input(1, row, chunk)};
     }
 
-    void write_along(int row, int64_t chunk, float sum, Sink<U>& sink) {
-        const T* g = input(0, row, chunk);
-        const T* y = input(1, row, chunk);
-        sink.move_to(output(row, chunk));
+    // Returns the same chunk's sum of the next row if `sums_next`.
+    float write_along(int row, int64_t chunk, float sum, bool sums_next, Sink<U>& sink) const {
         const int n = length_of(chunk);
-        U* out = sink.reserve(n);
-        const Lanes s = splat(sum);
-        int i = 0;
-        for (; i + kLanes <= n; i += kLanes) store(out + i, load(y + i) * (load(g + i) - s));
-        if (i < n)
-            store_first(out + i, load_first(y + i, n - i) * (load_first(g + i, n - i) - s), n - i);
+        const auto write = [&](U* out, bool streams) {
+            if (plan_.step == 1) return write_along<1>(row, chunk, sum, sums_next, out, streams, n);
+            return write_along<2>(row, chunk, sum, sums_next, out, streams, n);
+        };
+        const int64_t bytes = n * static_cast<int64_t>(sizeof(U));
+        if (!streaming_) return write(output(row, chunk), false);
+        if ((reinterpret_cast<intptr_t>(output(row, chunk)) | bytes) % 64 == 0) {
+            return write(output(row, chunk), true);
+        }
+        sink.move_to(output(row, chunk));
+        const float result = write(sink.reserve(n), false);
         sink.commit(n);
+        return result;
+    }
+    template <int kStep>
+    float write_along(int row, int64_t chunk, float sum, bool sums_next, U* out, bool streams,
+                      int n) const {
+        const Inputs<T> in = inputs(row, chunk);
+        return sums_next
+                   ? write_and_sum<kStep, true>(in, sum, out, streams, inputs(row + 1, chunk), n)
+                   : write_and_sum<kStep, false>(in, sum, out, streams, in, n);
     }
 
     // --- neighbouring rows contiguous ---
@@ -282,6 +290,7 @@ class SoftmaxRows {
     char* base_[3] = {};
     int count_ = 0;
     int64_t first_row_ = 0;
+    ShortRows short_rows_;
     LaneSums<1> lanes_;
     alignas(64) float stage_[2][kStagedRows * kStage];
 };

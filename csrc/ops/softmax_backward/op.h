@@ -23,7 +23,7 @@ struct SoftmaxBackward {
     };
 
     enum class Traversal : int32_t {
-        kAlongRows,   // elements of a row are contiguous in every tensor
+        kAlongRows,   // elements of a row are contiguous, or every second one of the inputs
         kAcrossRows,  // equal elements of neighbouring rows are contiguous in every tensor
         kStaged,      // neither: through transposed tiles
     };
@@ -36,7 +36,8 @@ struct SoftmaxBackward {
         Traversal traversal;
         int64_t length;  // elements of a row
         int64_t stride[3];
-        Loops rows;  // count >= 1
+        int32_t step;  // kAlongRows: elements between neighbours in the inputs
+        Loops rows;    // count >= 1
         int64_t rows_per_group, groups_per_loop, groups;
         int64_t chunk, chunks;
         // With few long rows, tasks are chunks: one pass leaves their sums in the workspace,

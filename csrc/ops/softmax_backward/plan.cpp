@@ -22,16 +22,22 @@ int64_t divide_up(int64_t a, int64_t b) {
     return (a + b - 1) / b;
 }
 
-bool is_unit(const int64_t* strides, const TensorView* const* tensors) {
+// Whether neighbours are `step` elements apart in the inputs and one in the output.
+bool is_step(int64_t step, const int64_t* strides, const TensorView* const* tensors) {
     for (int k = 0; k < 3; ++k) {
-        if (strides[k] != static_cast<int64_t>(data_type_size(tensors[k]->dtype))) return false;
+        const int64_t size = static_cast<int64_t>(data_type_size(tensors[k]->dtype));
+        if (strides[k] != (k < Op::kOut ? step : 1) * size) return false;
     }
     return true;
+}
+bool is_unit(const int64_t* strides, const TensorView* const* tensors) {
+    return is_step(1, strides, tensors);
 }
 
 void choose_traversal(Op::Plan& plan, const TensorView* const* tensors) {
     const int inner = plan.rows.count - 1;
-    const bool along = plan.length == 1 || is_unit(plan.stride, tensors);
+    plan.step = plan.length > 1 && is_step(2, plan.stride, tensors) ? 2 : 1;
+    const bool along = plan.length == 1 || is_step(plan.step, plan.stride, tensors);
     const bool across =
         is_unit(plan.rows.stride[inner], tensors) && plan.rows.extent[inner] >= kLanes / 2;
     if (across && (plan.length == 1 || !along)) {

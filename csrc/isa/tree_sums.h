@@ -1,0 +1,90 @@
+// The sums over lanes of several rows at once: the tree of tree_sum(), without its shuffles.
+#pragma once
+
+#include "isa/shuffle.h"
+
+namespace ascend_grad {
+namespace {
+
+// A row's lanes, the first steps of the tree done.
+#if defined(__AVX2__)
+using Folded = __m256;
+constexpr int kFoldedRows = 8;
+
+AG_INLINE Folded fold(Lanes x) {
+#if defined(__AVX512F__)
+    const __m512 all = (__m512)x.r[0];
+    return _mm256_add_ps(_mm512_castps512_ps256(all), _mm512_extractf32x8_ps(all, 1));
+#else
+    return _mm256_add_ps((__m256)x.r[0], (__m256)x.r[1]);
+#endif
+}
+// fold(keep_first(load(p), n))
+AG_INLINE Folded load_folded(const float* p, int n) {
+    const auto masked = [&](int i) {
+        return _mm256_and_ps(
+            _mm256_loadu_ps(p + i),
+            _mm256_loadu_ps(reinterpret_cast<const float*>(kLaneMask + kLanes - n + i)));
+    };
+    return n > 8 ? _mm256_add_ps(masked(0), masked(8)) : masked(0);
+}
+// sums[r] = the sum of row r, where -0 becomes 0.
+AG_INLINE void tree_sums(const Folded* x, float* sums) {
+    __m256 four[4], two[2];
+    for (int i = 0; i < 4; ++i) {
+        four[i] = _mm256_add_ps(_mm256_permute2f128_ps(x[i], x[i + 4], 0x20),
+                                _mm256_permute2f128_ps(x[i], x[i + 4], 0x31));
+    }
+    for (int i = 0; i < 2; ++i) {
+        const __m256d a = (__m256d)four[2 * i], b = (__m256d)four[2 * i + 1];
+        two[i] = _mm256_add_ps((__m256)_mm256_unpacklo_pd(a, b), (__m256)_mm256_unpackhi_pd(a, b));
+    }
+    const __m256 all = _mm256_add_ps(_mm256_shuffle_ps(two[0], two[1], 0x88),
+                                     _mm256_shuffle_ps(two[0], two[1], 0xdd));
+    _mm256_storeu_ps(sums, _mm256_add_ps(all, _mm256_setzero_ps()));
+}
+#else
+using Folded = Quad;
+constexpr int kFoldedRows = 4;
+
+AG_INLINE Folded fold(Lanes x) {
+    return (x.r[0] + x.r[2]) + (x.r[1] + x.r[3]);
+}
+AG_INLINE Folded load_folded(const float* p, int n) {
+    return fold(keep_first(load(p), n));
+}
+AG_INLINE void tree_sums(const Folded* x, float* sums) {
+    Quad a = x[0], b = x[1], c = x[2], d = x[3];
+    transpose_4x4(a, b, c, d);
+    const Quad all = (a + c) + (b + d) + Quad{};
+    std::memcpy(sums, &all, sizeof(all));
+}
+#endif
+
+// Lane i is values[index[i]]; 16 lanes name at most 32 values, each eighth of a Lanes only values
+// of one aligned group of eight.
+AG_INLINE Lanes pick(const float* values, const int32_t* index) {
+#if defined(__AVX512F__)
+    return {{(Register)_mm512_permutex2var_ps(_mm512_loadu_ps(values), _mm512_loadu_si512(index),
+                                              _mm512_loadu_ps(values + kLanes))}};
+#elif defined(__AVX2__)
+    Lanes result;
+    AG_EACH_REGISTER {
+        const int32_t* eight = index + 8 * i;
+        result.r[i] = (Register)_mm256_permutevar8x32_ps(
+            _mm256_loadu_ps(values + (eight[0] & ~7)),
+            _mm256_loadu_si256(reinterpret_cast<const __m256i*>(eight)));
+    }
+    return result;
+#else
+    Lanes result;
+    AG_EACH_REGISTER {
+        const int32_t* four = index + 4 * i;
+        result.r[i] = Quad{values[four[0]], values[four[1]], values[four[2]], values[four[3]]};
+    }
+    return result;
+#endif
+}
+
+}  // namespace
+}  // namespace ascend_grad
