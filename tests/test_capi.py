@@ -242,7 +242,8 @@ def facts_source() -> str:
     values += re.findall(r"#define (ACL(?:NN)?_\w+) \w+", text)
     opaque = set(re.findall(r"typedef struct (acl\w+)", text))
     skipped = {"ACL_FUNC_VISIBILITY", "ACL_DEPRECATED", "ACL_DEPRECATED_MESSAGE", "ACLNN_API"}
-    lines = [f"FUNCTION({name})" for name in sorted(set(declarations()))]
+    functions = set(declarations()) - {"aclGetIntArrayValues"}  # not in CANN's public headers
+    lines = [f"FUNCTION({name})" for name in sorted(functions)]
     lines += [f"TYPE({name})" for name in sorted(set(types) - opaque)]
     lines += [f"VALUE({name})" for name in sorted(set(values) - skipped)]
     return FACTS + "int main() {\n" + "\n".join(lines) + "\n}\n"
