@@ -7,11 +7,14 @@
 #include <chrono>
 #include <cstdint>
 #include <stdexcept>
+#include <string>
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif
 
 #include "core/parallel.h"
+#include "isa/environment.h"
+#include "traffic.h"
 
 namespace py = pybind11;
 
@@ -20,26 +23,8 @@ namespace {
 
 #define ALWAYS_INLINE inline __attribute__((always_inline))
 
-constexpr int64_t kLineBytes = 64;
 // A step covers this many bytes of the largest buffer and the same share of the others.
 constexpr int64_t kStepBytes = 1024;
-
-struct Vector {
-    long long values __attribute__((vector_size(32)));
-};
-
-struct Line {
-    Vector halves[2];
-};
-
-// One or two sources of equal size that are read, and a target that is written; sizes in lines, 0
-// for none.
-struct Traffic {
-    const Line* first;
-    const Line* second;
-    Line* target;
-    int64_t source_lines, target_lines;
-};
 
 std::atomic<long long> g_sink{0};
 
@@ -57,10 +42,6 @@ ALWAYS_INLINE void store(Line* to, const Line& line) {
 
 ALWAYS_INLINE void accumulate(Line& sum, const Line& line) {
     for (int i = 0; i < 2; ++i) sum.halves[i].values ^= line.halves[i].values;
-}
-
-ALWAYS_INLINE int64_t share(int64_t lines, int64_t step, int64_t steps) {
-    return static_cast<int64_t>(static_cast<__int128>(lines) * step / steps);
 }
 
 template <bool kTwo, bool kStream>
@@ -129,15 +110,38 @@ __attribute__((target("avx2"))) void move_avx2(const Traffic& traffic, bool stre
 }
 #endif
 
-auto widest_move() {
+Mover widest_move() {
 #if defined(__x86_64__)
     if (__builtin_cpu_supports("avx2")) return move_avx2;
 #endif
     return move_baseline;
 }
 
-void run(const Traffic& traffic, bool stream, int threads) {
-    static const auto move = widest_move();
+const ConversionTable& conversion_table() {
+#if defined(__x86_64__)
+    switch (environment().isa) {
+        case Isa::kAvx512:
+            return kernel_table_avx512;
+        case Isa::kAvx2:
+            return kernel_table_avx2;
+        case Isa::kBaseline:
+            break;
+    }
+#endif
+    return kernel_table_baseline;
+}
+
+// `dtype`: "" to move bytes only.
+Mover mover_of(const std::string& dtype) {
+    if (dtype.empty()) return widest_move();
+    const char* const names[] = {"float32", "float16", "bfloat16"};
+    for (int i = 0; i < 3; ++i) {
+        if (dtype == names[i]) return conversion_table().movers[i];
+    }
+    throw std::invalid_argument("no such dtype");
+}
+
+void run(const Traffic& traffic, Mover move, bool stream, int threads) {
     const int64_t lines = std::max(traffic.source_lines, traffic.target_lines);
     const int64_t steps = std::max<int64_t>(1, lines * kLineBytes / kStepBytes);
     parallel_for(steps, threads, [&](int64_t begin, int64_t end) {
@@ -151,16 +155,18 @@ void run(const Traffic& traffic, bool stream, int threads) {
 // Seconds of each of `repeats` passes over the buffers, on average. Addresses are multiples of 64;
 // what lies behind the last whole line is left out.
 double seconds(uintptr_t first, uintptr_t second, int64_t source_bytes, uintptr_t target,
-               int64_t target_bytes, bool stream, int threads, int64_t repeats) {
+               int64_t target_bytes, bool stream, int threads, int64_t repeats,
+               const std::string& dtype) {
     if ((first | second | target) % kLineBytes != 0)
         throw std::invalid_argument("buffers must lie on cache lines");
     const Traffic traffic{reinterpret_cast<const Line*>(first),
                           reinterpret_cast<const Line*>(second), reinterpret_cast<Line*>(target),
                           source_bytes / kLineBytes, target_bytes / kLineBytes};
+    const Mover move = mover_of(dtype);
     const py::gil_scoped_release release;
     using Clock = std::chrono::steady_clock;
     const auto start = Clock::now();
-    for (int64_t i = 0; i < repeats; ++i) run(traffic, stream, threads);
+    for (int64_t i = 0; i < repeats; ++i) run(traffic, move, stream, threads);
     return std::chrono::duration<double>(Clock::now() - start).count() /
            static_cast<double>(repeats);
 }
@@ -175,9 +181,9 @@ PYBIND11_MODULE(_bench, m) {
 #endif
     m.def("seconds", seconds, py::arg("first"), py::arg("second"), py::arg("source_bytes"),
           py::arg("target"), py::arg("target_bytes"), py::arg("stream"), py::arg("threads"),
-          py::arg("repeats"),
+          py::arg("repeats"), py::arg("dtype") = "",
           "Seconds of one pass that reads two buffers (or one: second=0) and writes one (or none: "
-          "target=0).");
+          "target=0); with a dtype, one that also converts elements to float and back.");
 }
 
 }  // namespace ascend_grad::bench

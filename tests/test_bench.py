@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import ml_dtypes
 import numpy as np
 import pytest
 from ascend_grad import _bench
@@ -149,6 +150,28 @@ def test_limit_kernels_read_and_write_every_line(
         if threads == 1:
             total = np.bitwise_xor.reduce(combined.reshape(-1, 8))
             np.testing.assert_array_equal(written[-8:], total)
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize(("source", "target"), [(4096, 4096), (4096, 0), (1024, 8192)])
+def test_converting_limit_kernels_convert_every_element(
+    source: int, target: int, dtype: str, stream: bool
+) -> None:
+    generator = np.random.default_rng(0)
+    kind = np.dtype(ml_dtypes.bfloat16 if dtype == "bfloat16" else dtype)
+    first, second = (Operand((source // kind.itemsize,), kind, "").memory for _ in range(2))
+    written = Operand((target // kind.itemsize,), kind, "").memory
+    for block in (first, second):
+        block[:] = generator.standard_normal(block.size)
+    written[:] = np.nan
+    addresses = first.ctypes.data, second.ctypes.data, source
+    address = written.ctypes.data if target else 0
+    assert _bench.seconds(*addresses, address, target, stream, 1, repeats=1, dtype=dtype) > 0
+    if source == target:
+        product = first.astype(np.float32) * second.astype(np.float32)
+        np.testing.assert_array_equal(written, product.astype(kind))
+    assert not np.isnan(written.astype(np.float32)).any()
 
 
 def test_a_wrong_peer_is_left_out(capsys: pytest.CaptureFixture) -> None:

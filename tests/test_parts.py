@@ -11,7 +11,7 @@ import pytest
 from arrays import DTYPES, FLOAT32
 from tolerance import assert_same_bits
 
-ELEMENTS = 5_000_000
+BYTES = 26_000_000  # of an operand
 Operator = Callable[[np.ndarray, np.ndarray, np.ndarray], None]
 
 
@@ -58,7 +58,7 @@ def made(count: int, length: int, dtype: np.dtype, shift: int) -> np.ndarray:
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 @pytest.mark.parametrize("length, shift", [(49, 0), (49, 1), (1024, 0), (1025, 3), (70_001, 5)])
 def test_parts(operator: Operator, dtype: np.dtype, length: int, shift: int) -> None:
-    count = ELEMENTS // length
+    count = BYTES // dtype.itemsize // length
     rng = np.random.default_rng(0)
     g, x = (made(count, length, dtype, shift) for _ in "gx")
     for array in (g, x):

@@ -8,7 +8,9 @@ namespace ascend_grad {
 namespace {
 
 // Tensors of more bytes than this are not expected in a cache.
-constexpr int64_t kCachedBytes = int64_t{20} << 20;
+constexpr int64_t kCachedBytes = int64_t{14} << 20;
+// Neighbouring channels that a task takes from a cache, measured.
+constexpr int64_t kCachedRunBytes = 512;
 
 int64_t divide_up(int64_t a, int64_t b) {
     return (a + b - 1) / b;
@@ -84,7 +86,7 @@ Traversal choose_traversal(ChannelSumPlan& plan, const TensorView* const* views)
     return Traversal::kStaged;
 }
 
-void cut_into_tasks(ChannelSumPlan& plan, int64_t bytes) {
+void cut_into_tasks(ChannelSumPlan& plan, int64_t size, int64_t bytes) {
     const int64_t lanes = std::min<int64_t>(kSumLanes, plan.row_length);
     // Measured: prefetching doubles the rate from memory and costs a third of it from a cache.
     plan.prefetches = bytes > kCachedBytes;
@@ -95,9 +97,9 @@ void cut_into_tasks(ChannelSumPlan& plan, int64_t bytes) {
         case Traversal::kAlongChannels:
             // Whole vectors, so that tiles start as aligned as the tensor does. From memory, long
             // runs count; from a cache, that the lane sums stay in the nearest one.
-            plan.channel_tile = plan.prefetches ? kChannelTile : kChannelTile / 2;
-            plan.channel_tile = std::min<int64_t>(
-                1024, plan.channel_tile * kSumLanes / lanes / kSumLanes * kSumLanes);
+            plan.channel_tile = plan.prefetches ? kChannelTile : kCachedRunBytes / size;
+            plan.channel_tile = std::min(
+                kChannelTile, plan.channel_tile * kSumLanes / lanes / kSumLanes * kSumLanes);
             break;
         case Traversal::kStaged:
             plan.channel_tile = plan.has_neighbouring_channels ? 64 : 1;
@@ -125,7 +127,7 @@ ChannelSumPlan plan_channel_sum(const TensorView* const* views, int operands, in
     cut_into_blocks(plan);
     plan.traversal = choose_traversal(plan, views);
     const int64_t size = static_cast<int64_t>(data_type_size(views[0]->dtype));
-    cut_into_tasks(plan, saturated_bytes(views[0]->numel, operands * size));
+    cut_into_tasks(plan, size, saturated_bytes(views[0]->numel, operands * size));
     return plan;
 }
 

@@ -6,8 +6,7 @@ namespace ascend_grad {
 namespace {
 
 // Measured break-even of non-temporal stores (docs/performance.md).
-constexpr int64_t kOneThreadBytes = int64_t{8} << 20;
-constexpr int64_t kManyThreadsBytes = int64_t{24} << 20;
+constexpr int64_t kCachedBytes = int64_t{24} << 20;
 
 }  // namespace
 
@@ -18,8 +17,8 @@ int64_t saturated_bytes(int64_t numel, int64_t bytes_per_element) {
                : bytes;
 }
 
-bool streaming_pays(int64_t bytes, int threads) {
-    return bytes > (threads > 1 ? kManyThreadsBytes : kOneThreadBytes);
+bool streaming_pays(int64_t bytes) {
+    return bytes > kCachedBytes;
 }
 
 bool is_vector_aligned(const TensorView& view) {

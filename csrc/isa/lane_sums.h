@@ -7,12 +7,11 @@
 namespace ascend_grad {
 namespace {
 
-// Sixteen lane sums for each of up to kChannelTile neighbouring channels (more where fewer lanes
-// are in use).
+// Sixteen lane sums for each of up to kMaxChannels neighbouring channels.
 template <int kSums>
 class LaneSums {
   public:
-    static constexpr int64_t kMaxChannels = 1024;
+    static constexpr int64_t kMaxChannels = kChannelTile;
 
     // Zeroes the sums of `channels` channels over at most `length` positions.
     void clear(int channels, int64_t length) {

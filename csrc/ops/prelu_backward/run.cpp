@@ -20,7 +20,7 @@ void Op::run(const Plan& plan, void* const* addresses, void* workspace) {
     const Kernels& kernels = kernel_table().prelu_backward[kernel_index(plan.dtype)];
     float* partials = static_cast<float*>(workspace);
     const int threads = threads_for(plan.bytes);
-    const bool streaming = plan.streaming_fits && streaming_pays(plan.bytes, threads);
+    const bool streaming = plan.streaming_fits && streaming_pays(plan.bytes);
     parallel_for(plan.sums.tasks, threads, [&](int64_t begin, int64_t end) {
         kernels.accumulate(plan, addresses, partials, streaming, begin, end);
     });

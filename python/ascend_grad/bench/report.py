@@ -53,6 +53,14 @@ def fraction_of_limit(record: Record) -> float | None:
     return record["limit_seconds"] / record["seconds"][OURS]
 
 
+def fraction_of_conversion(record: Record) -> float | None:
+    """Of the limit of kernels that convert elements, too; never less than that of the bytes."""
+    seconds = record.get("conversion_seconds")
+    if seconds is None or record["moved_bytes"] < OVERHEAD_BYTES:
+        return None
+    return max(seconds, record["limit_seconds"]) / record["seconds"][OURS]
+
+
 def cost_of_allocation(record: Record) -> float:
     return record["seconds"][f"{OURS}_alloc"] / record["seconds"][OURS]
 
@@ -97,6 +105,7 @@ _COLUMNS: dict[str, Callable[[Record], str]] = {
     "limit µs (GB/s)": _limit,
     "ours µs (GB/s)": _ours,
     "of limit": lambda r: _optional(fraction_of_limit(r), ".0%"),
+    "of conversion": lambda r: _optional(fraction_of_conversion(r), ".0%"),
     "new result": lambda r: f"x{cost_of_allocation(r):.2f}",
     "best peer µs": _best,
     "faster than it": lambda r: _optional(ratio_to_best_peer(r), ".2f"),
@@ -140,7 +149,8 @@ def summary(records: list[Record]) -> str:
             (record["operator"], _SHORT[record["dtype"]], str(record["threads"])), []
         ).append(record)
     groups["all", "", ""] = records
-    names = ["operator", "dtype", "threads", "cases", "of limit", "worst", "new result",
+    names = ["operator", "dtype", "threads", "cases", "of limit", "worst", "of conversion",
+             "new result",
              "faster than best peer", "worst ", "than torch"]  # fmt: skip
     lines = []
     for key, members in groups.items():
@@ -151,6 +161,7 @@ def summary(records: list[Record]) -> str:
             str(len(members)),
             _optional(geometric_mean(fractions), ".0%"),
             _optional(min(fractions, default=None), ".0%"),
+            _optional(geometric_mean(map(fraction_of_conversion, members)), ".0%"),
             _optional(geometric_mean(map(cost_of_allocation, members)), ".2f"),
             _optional(geometric_mean(ratios), ".2f"),
             _optional(min(ratios, default=None), ".2f"),

@@ -1,4 +1,5 @@
-"""The limit of a case: native kernels that read and write the same blocks and do nothing else."""
+"""The limits of a case: native kernels that read and write the same blocks and do nothing else, or
+nothing but convert the elements."""
 
 from __future__ import annotations
 
@@ -13,19 +14,20 @@ _SMALL_BYTES = 1 << 20
 Kernel = Callable[[int], float]
 
 
-def kernels(problem: Problem, threads: int) -> dict[str, Kernel]:
+def kernels(problem: Problem, threads: int, converting: bool = False) -> dict[str, Kernel]:
     """Ways to move the bytes, by name; each takes a number of passes and returns seconds per pass.
-    The fastest is the limit."""
+    The fastest is the limit. `converting`: each element is also widened to float, added or
+    multiplied, and where it is written, rounded to the case's dtype."""
     teams = {1, threads} if problem.moved_bytes < _SMALL_BYTES else {threads}
     can_stream = problem.target is not None and _bench.has_streaming_stores
     return {
-        f"{'NT' if stream else 'regular'} {team}T": _kernel(problem, stream, team)
+        f"{'NT' if stream else 'regular'} {team}T": _kernel(problem, stream, team, problem.dtype if converting else "")
         for team in sorted(teams)
         for stream in ((False, True) if can_stream else (False,))
     }
 
 
-def _kernel(problem: Problem, stream: bool, threads: int) -> Kernel:
+def _kernel(problem: Problem, stream: bool, threads: int, dtype: str) -> Kernel:
     first, *others = (source.memory for source in problem.sources)
     target = problem.target.memory if problem.target else None
 
@@ -39,6 +41,7 @@ def _kernel(problem: Problem, stream: bool, threads: int) -> Kernel:
             stream=stream,
             threads=threads,
             repeats=passes,
+            dtype=dtype,
         )
 
     return seconds

@@ -1,0 +1,45 @@
+// What the limit kernels of the benchmark move, and how they cut it.
+#pragma once
+
+#include <cstdint>
+
+namespace ascend_grad::bench {
+
+constexpr int64_t kLineBytes = 64;
+
+struct Vector {
+    long long values __attribute__((vector_size(32)));
+};
+
+struct Line {
+    Vector halves[2];
+};
+
+// One or two sources of equal size that are read, and a target that is written; sizes in lines, 0
+// for none.
+struct Traffic {
+    const Line* first;
+    const Line* second;
+    Line* target;
+    int64_t source_lines, target_lines;
+};
+
+// Does steps [begin, end) of `steps` equal shares of all buffers.
+using Mover = void (*)(const Traffic& traffic, bool stream, int64_t steps, int64_t begin,
+                       int64_t end);
+
+// Start of a share. Inlined even without optimisation: instruction set levels must not share it.
+__attribute__((always_inline)) inline int64_t share(int64_t lines, int64_t step, int64_t steps) {
+    return static_cast<int64_t>(static_cast<__int128>(lines) * step / steps);
+}
+
+// Movers that also convert: elements are widened to float, added or multiplied, and rounded.
+struct ConversionTable {
+    Mover movers[3];  // float32, float16, bfloat16
+};
+
+extern const ConversionTable kernel_table_baseline;
+extern const ConversionTable kernel_table_avx2;
+extern const ConversionTable kernel_table_avx512;
+
+}  // namespace ascend_grad::bench
