@@ -51,20 +51,22 @@ AG_INLINE __m512i narrow_pair(LanePair x, Float16) {
     const __m256i low = narrow_canonical(x.low, Float16{});
     return _mm512_inserti64x4(_mm512_castsi256_si512(low), narrow_canonical(x.high, Float16{}), 1);
 }
-// Rounds the high words by the low ones: up if low + (high & 1) > 0x8000, which is bit 15 of
-// (low + (0x7ffe | high & 1) + 1) >> 1, an average.
-AG_INLINE __m512i narrow_pair(LanePair x, BFloat16) {
-    x = canonical(x);
-    const __m512i first = (__m512i)x.low.r[0];
-    const __m512i second = (__m512i)x.high.r[0];
-    const __m512i high = _mm512_permutex2var_epi16(first, _mm512_load_si512(kGatherHigh), second);
-    const __m512i low = _mm512_permutex2var_epi16(first, _mm512_load_si512(kGatherLow), second);
+// Rounds the high words of elements by the low ones: up if low + (high & 1) > 0x8000, which is bit
+// 15 of (low + (0x7ffe | high & 1) + 1) >> 1, an average.
+AG_INLINE __m512i round_words(__m512i high, __m512i low) {
     constexpr int kAndOr = 0xea;
     const __m512i half =
         _mm512_ternarylogic_epi32(high, _mm512_set1_epi16(1), _mm512_set1_epi16(0x7ffe), kAndOr);
     const __m512i sum = _mm512_avg_epu16(low, half);
     // A product instead of a shift, which the shuffles' pipes would have to do.
     return _mm512_add_epi16(high, _mm512_mulhi_epu16(sum, _mm512_set1_epi16(2)));
+}
+AG_INLINE __m512i narrow_pair(LanePair x, BFloat16) {
+    x = canonical(x);
+    const __m512i first = (__m512i)x.low.r[0];
+    const __m512i second = (__m512i)x.high.r[0];
+    return round_words(_mm512_permutex2var_epi16(first, _mm512_load_si512(kGatherHigh), second),
+                       _mm512_permutex2var_epi16(first, _mm512_load_si512(kGatherLow), second));
 }
 
 #else
@@ -118,6 +120,43 @@ AG_INLINE void store_first_pair(T* p, LanePair x, int n) {
 #endif
     store_first(p, x.low, n < kLanes ? n : kLanes);
     if (n > kLanes) store_first(p + kLanes, x.high, n - kLanes);
+}
+
+// A pair as T, to be stored more than once.
+template <class T>
+struct Packed {
+    using Type = PairVector;
+};
+template <>
+struct Packed<float> {
+    using Type = LanePair;
+};
+template <class T>
+AG_INLINE typename Packed<T>::Type pack(LanePair x) {
+    if constexpr (sizeof(T) == 2) {
+        return narrow_pair(x, T{});
+    } else {
+        return canonical(x);
+    }
+}
+template <class T>
+AG_INLINE void store_packed(T* p, const typename Packed<T>::Type& x) {
+    std::memcpy(p, &x, sizeof(x));
+}
+// The first n elements, 0 <= n <= 32.
+template <class T>
+AG_INLINE void store_first_packed(T* p, const typename Packed<T>::Type& x, int n) {
+#if defined(__AVX512F__)
+    if constexpr (sizeof(T) == 2) {
+        _mm512_mask_storeu_epi16(p, first_pair_lanes(n), x);
+    } else {
+        _mm512_mask_storeu_ps(p, first_lanes(n < kLanes ? n : kLanes), (__m512)x.low.r[0]);
+        _mm512_mask_storeu_ps(p + kLanes, first_lanes(n > kLanes ? n - kLanes : 0),
+                              (__m512)x.high.r[0]);
+    }
+#else
+    std::memcpy(p, &x, sizeof(T) * static_cast<size_t>(n));
+#endif
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Rearrangements: every second element, two vectors interleaved, 4 x 4 blocks transposed.
+// Rearrangements: every second element, 4 x 4 blocks transposed.
 #pragma once
 
 #include "isa/pair.h"
@@ -91,39 +91,6 @@ AG_INLINE Lanes load_first_every_second(const T* p, int n) {
     std::memcpy(values, p, (2 * static_cast<size_t>(n) - 1) * sizeof(T));
 #endif
     return load_every_second(values);
-}
-
-// low = a0 b0 a1 b1 ..., high = a8 b8 a9 b9 ...
-AG_INLINE void interleave(Lanes a, Lanes b, Lanes& low, Lanes& high) {
-#if defined(__AVX512F__)
-    const __m512i first = _mm512_setr_epi32(0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
-    const __m512i second = _mm512_add_epi32(first, _mm512_set1_epi32(8));
-    low.r[0] = (Register)_mm512_permutex2var_ps((__m512)a.r[0], first, (__m512)b.r[0]);
-    high.r[0] = (Register)_mm512_permutex2var_ps((__m512)a.r[0], second, (__m512)b.r[0]);
-#elif defined(__AVX2__)
-    Lanes* const halves[] = {&low, &high};
-    AG_EACH_REGISTER {
-        const __m256 even = _mm256_unpacklo_ps((__m256)a.r[i], (__m256)b.r[i]);
-        const __m256 odd = _mm256_unpackhi_ps((__m256)a.r[i], (__m256)b.r[i]);
-        halves[i]->r[0] = (Register)_mm256_permute2f128_ps(even, odd, 0x20);
-        halves[i]->r[1] = (Register)_mm256_permute2f128_ps(even, odd, 0x31);
-    }
-#else
-    Register all[2 * kRegisters];
-    AG_EACH_REGISTER {
-#if defined(__x86_64__)
-        all[2 * i] = _mm_unpacklo_ps(a.r[i], b.r[i]);
-        all[2 * i + 1] = _mm_unpackhi_ps(a.r[i], b.r[i]);
-#else
-        all[2 * i] = vzip1q_f32(a.r[i], b.r[i]);
-        all[2 * i + 1] = vzip2q_f32(a.r[i], b.r[i]);
-#endif
-    }
-    AG_EACH_REGISTER {
-        low.r[i] = all[i];
-        high.r[i] = all[kRegisters + i];
-    }
-#endif
 }
 
 // Transposes a 4 x 4 block of floats between two row-major arrays.

@@ -3,6 +3,7 @@
 #include "ops/avg_pool2d_backward/along_channels.h"
 #include "ops/avg_pool2d_backward/along_width.h"
 #include "ops/avg_pool2d_backward/fill.h"
+#include "ops/avg_pool2d_backward/window_by_window.h"
 
 namespace ascend_grad {
 namespace {
@@ -19,7 +20,10 @@ struct AvgPool2dBackwardKernel {
             case Op::Traversal::kAlongChannels:
                 return run_tiles<PoolAlongChannels<T>>(plan, addresses, streaming, begin, end);
             case Op::Traversal::kAlongWidth:
-                return run_tiles<PoolAlongWidth<T>>(plan, addresses, streaming, begin, end);
+                return pool_scratch::keeps_rows(plan)
+                           ? run_tiles<PoolAlongWidth<T>>(plan, addresses, streaming, begin, end)
+                           : run_tiles<PoolWindowByWindow<T>>(plan, addresses, streaming, begin,
+                                                              end);
         }
     }
 

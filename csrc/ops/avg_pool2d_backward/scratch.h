@@ -16,6 +16,10 @@ inline constexpr int64_t kFloats = 10240;     // of scaled rows, all together
 constexpr int64_t overlap(const PoolAxis& axis) {
     return (axis.kernel - 1) / axis.stride + 1;
 }
+// Whether the windows that cover an element are few enough to keep their rows.
+constexpr bool keeps_rows(const AvgPool2dBackward::Plan& plan) {
+    return overlap(plan.height) <= kRows && overlap(plan.width) <= kRows;
+}
 // Windows that reach one of `columns` neighbouring elements, at most.
 constexpr int64_t reaching(const PoolAxis& axis, int64_t columns) {
     return (columns - 1) / axis.stride + 1 + overlap(axis);

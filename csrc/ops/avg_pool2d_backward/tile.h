@@ -55,11 +55,11 @@ class PoolTile {
   protected:
     int64_t plane_offset(int64_t plane, int operand) const {
         int64_t offset = 0;
-        for (int d = plan_.planes.count - 1; d >= 0; --d) {
+        for (int d = plan_.planes.count - 1; d > 0; --d) {
             offset += plane % plan_.planes.extent[d] * plan_.planes.stride[d][operand];
             plane /= plan_.planes.extent[d];
         }
-        return offset;
+        return offset + plane * plan_.planes.stride[0][operand];
     }
 
     AG_INLINE Lanes rounded_by_mode(Lanes x) const {
@@ -72,6 +72,22 @@ class PoolTile {
     AG_INLINE Lanes result_by_mode(Lanes x) const {
         return sizeof(T) == sizeof(float) && plan_.mode == Op::Mode::kFloat16 ? round_to_float16(x)
                                                                               : x;
+    }
+    // A row of the tile, one vector longer than its columns.
+    void write_line(const float* line, char* to, Sink<T>& sink) const {
+        if (plan_.width_stride[1] != static_cast<int64_t>(sizeof(T))) {
+            float rounded[pool_scratch::kMaxColumns + kLanes];
+            for (int c = 0; c < columns_; c += kLanes)
+                store_raw(rounded + c, result_by_mode(load(line + c)));
+            store_run<T>(to, plan_.width_stride[1], rounded, columns_);
+            return;
+        }
+        sink.move_to(to);
+        T* out = sink.reserve(columns_);
+        int c = 0;
+        for (; c + kLanes <= columns_; c += kLanes) store(out + c, result_by_mode(load(line + c)));
+        if (c < columns_) store_first(out + c, result_by_mode(load(line + c)), columns_ - c);
+        sink.commit(columns_);
     }
     // x / divisor; by multiplication where that gives the same bits.
     AG_INLINE Lanes quotient(Lanes x, Lanes divisor) const {
@@ -87,14 +103,13 @@ class PoolTile {
     int64_t first_plane_ = 0, last_plane_ = 0, first_row_ = 0, last_row_ = 0;
     int64_t column_ = 0, channel_ = 0;
     int columns_ = 0, channels_ = 0;
+    const float factor_;  // 1 / divisor where that is exact, else 0
 
   private:
     static float reciprocal_if_exact(float divisor) {
         const uint32_t bits = float_bits(divisor);
         return divisor != 0.0f && (bits & 0x7fffffu) == 0 ? 1.0f / divisor : 0.0f;
     }
-
-    const float factor_;  // 1 / divisor where that is exact, else 0
 };
 
 }  // namespace

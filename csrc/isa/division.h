@@ -1,0 +1,75 @@
+// Division by an integer that many elements share, with the bits of x / d.
+//
+// high is the float next below 1 / d in magnitude and rest is 1 / d - high. x * high + x * rest,
+// rounded once, is off by 2^-46 of the quotient before that rounding, and the quotient of a float
+// and an integer below 2^19 is a float or 2^-44 away from where rounding changes. Infinities
+// survive, as rest has the sign of high and is not 0. Only where x * rest may be subnormal are
+// bits lost: tiny x must be divided.
+#pragma once
+
+#include "isa/lanes.h"
+
+namespace ascend_grad {
+namespace {
+
+struct Reciprocal {
+    float high;
+    float rest;
+};
+
+inline bool has_reciprocal(float divisor) {
+#if defined(__FMA__)
+    return divisor != 0.0f && divisor > -524288.0f && divisor < 524288.0f;
+#else
+    return divisor != divisor;
+#endif
+}
+inline Reciprocal reciprocal(float divisor) {
+    const double exact = 1.0 / static_cast<double>(divisor);
+    const double magnitude = exact < 0 ? -exact : exact;
+    float high = static_cast<float>(magnitude);
+    if (static_cast<double>(high) >= magnitude) high = float_from_bits(float_bits(high) - 1);
+    const float rest = static_cast<float>(magnitude - static_cast<double>(high));
+    return exact < 0 ? Reciprocal{-high, -rest} : Reciprocal{high, rest};
+}
+
+// Only where has_reciprocal() is true.
+AG_INLINE Lanes by_products(Lanes x, Lanes high, Lanes rest) {
+#if defined(__FMA__)
+    rest = x * rest;
+    AG_EACH_REGISTER {
+#if defined(__AVX512F__)
+        x.r[i] = (Register)_mm512_fmadd_ps((__m512)x.r[i], (__m512)high.r[i], (__m512)rest.r[i]);
+#else
+        x.r[i] = (Register)_mm256_fmadd_ps((__m256)x.r[i], (__m256)high.r[i], (__m256)rest.r[i]);
+#endif
+    }
+    return x;
+#else
+    return x * (high + rest);
+#endif
+}
+
+// Whether a lane that was looked at is tiny but not 0: below 2^-64 in magnitude.
+class TinyLanes {
+  public:
+    TinyLanes() { AG_EACH_REGISTER least_[i] = ~RegisterBits{}; }
+    AG_INLINE void look_at(Lanes x) {
+        AG_EACH_REGISTER {
+            const RegisterBits rank = ((RegisterBits)x.r[i] << 1) - 1u;
+            least_[i] = rank < least_[i] ? rank : least_[i];
+        }
+    }
+    bool found() const {
+        uint32_t ranks[kLanes];
+        std::memcpy(ranks, least_, sizeof(ranks));
+        uint32_t least = ~0u;
+        for (uint32_t rank : ranks) least = rank < least ? rank : least;
+        return least < (127u - 64u) << 24;
+    }
+
+  private:
+    RegisterBits least_[kRegisters];
+};
+}  // namespace
+}  // namespace ascend_grad
