@@ -141,7 +141,12 @@ AG_INLINE typename Packed<T>::Type pack(LanePair x) {
 }
 template <class T>
 AG_INLINE void store_packed(T* p, const typename Packed<T>::Type& x) {
-    std::memcpy(p, &x, sizeof(x));
+    if constexpr (sizeof(T) == 2) {
+        std::memcpy(p, &x, sizeof(x));
+    } else {
+        store_raw(p, x.low);
+        store_raw(p + kLanes, x.high);
+    }
 }
 // The first n elements, 0 <= n <= 32.
 template <class T>

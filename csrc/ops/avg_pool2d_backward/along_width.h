@@ -54,7 +54,7 @@ class PoolAlongWidth : public QuotientRows<T> {
     }
 
   private:
-    static constexpr int kMaxBands = 128, kMaxChunks = 16, kMaxSums = 128;
+    static constexpr int kMaxBands = 320, kMaxChunks = 24, kMaxSums = 160;
     static constexpr int kChunkBands = 36, kSumRows = 12;
 
     // Rows of grad_input that are made together, out of new rows [first, last] of quotients.
@@ -82,10 +82,12 @@ class PoolAlongWidth : public QuotientRows<T> {
         this->select_columns();
         const auto size = static_cast<int64_t>(sizeof(T));
         overlap_ = static_cast<int>(pool_scratch::overlap(plan_.width));
+        shape_ = {columns_, overlap_,
+                  static_cast<int>(plan_.width.stride == 2 ? plan_.width.kernel / 2 : 0)};
         phase_ = column_ + plan_.width.pad - lowest_ * plan_.width.stride;
         const bool rounds = plan_.dtype == DataType::kFloat32 && plan_.mode == Op::Mode::kFloat16;
         writer_ = plan_.width_stride[1] == size && !rounds
-                      ? pool_writer<T>(plan_.width.stride, plan_.width.kernel, phase_)
+                      ? pool_writer<T>(plan_.width.stride, plan_.width.kernel, phase_, columns_)
                       : nullptr;
         are_packed_ = plan_.height_stride[1] == columns_ * size;
         fused_rows_ = writer_ != nullptr && overlap_ <= 2 ? 2 : 1;
@@ -174,9 +176,8 @@ class PoolAlongWidth : public QuotientRows<T> {
         sink.move_to(to);
         const int elements = rows * columns_;
         T* out = sink.reserve(elements + kPairLanes);
-        const int64_t room = streaming_ ? elements + kPairLanes : left * columns_;
-        const int odd = static_cast<int>(plan_.width.stride == 2 ? plan_.width.kernel / 2 : 0);
-        writer_(bands_ + begin, end - begin, out, {columns_, room, overlap_, odd});
+        const T* limit = out + (streaming_ ? elements + kPairLanes : left * columns_);
+        writer_(bands_ + begin, end - begin, out, limit, shape_);
         sink.commit(elements);
     }
 
@@ -222,6 +223,7 @@ class PoolAlongWidth : public QuotientRows<T> {
     int overlap_ = 0, fused_rows_ = 1, chunk_count_ = 0;
     bool are_packed_ = false;
     PoolWriter<T> writer_ = nullptr;
+    PoolRowShape shape_{};
     Chunk chunks_[kMaxChunks];
     PoolBand bands_[kMaxBands];
     Sum list_of_sums_[kMaxSums];

@@ -145,7 +145,8 @@ class QuotientRows : public PoolTile<T> {
                              ? counted(plan_.width, plan_.count_include_pad, first_window_ + j)
                              : 1.0f;
         }
-        uses_reciprocals_ = has_reciprocal(constant ? plan_.divisor
+        uses_reciprocals_ = factor_ == 0.0f &&
+                            has_reciprocal(constant ? plan_.divisor
                                                     : static_cast<float>(plan_.height.kernel) *
                                                           static_cast<float>(plan_.width.kernel));
         reciprocal_pitch_ = (windows_ + kLanes) / kLanes * kLanes;

@@ -12,11 +12,9 @@ struct PoolBand {
     const float* second;  // or null
     int rows;
 };
-// Rows of `columns` elements, one behind the other. Vectors may end up to `room` elements after the
-// first row's start: rows are written in order.
-struct PoolRows {
+// Of rows that lie one behind the other.
+struct PoolRowShape {
     int columns;
-    int64_t room;
     int even, odd;  // windows that cover a column at a group's start, and at its second place
 };
 
@@ -33,65 +31,82 @@ AG_INLINE Lanes sum_up_to(const PoolBand& band, int64_t j, int count) {
     return sum;
 }
 
-// kStride 1 or 2; kKernel 0: any. kPhase: place of the first column in its group. From the last
-// columns to the first, so that no row's end overwrites the beginning of the next.
+// kStride 1 or 2; kKernel 0: any. kPhase: place of the first column in its group.
+template <int kStride, int kKernel, int kPhase, bool kTwo>
+AG_INLINE LanePair sum_columns(const PoolBand& band, const PoolRowShape& shape, int c) {
+    const int even = kKernel > 0 ? (kKernel + kStride - 1) / kStride : shape.even;
+    const int odd = kKernel > 0 ? kKernel / kStride : shape.odd;
+    if (kStride == 1) {
+        return {sum_up_to<kTwo>(band, c, even), sum_up_to<kTwo>(band, c + kLanes, even)};
+    }
+    const Lanes at_even = sum_up_to<kTwo>(band, c / 2 + kPhase, even);
+    const Lanes at_odd = sum_up_to<kTwo>(band, c / 2, odd);
+    return kPhase == 0 ? LanePair{at_even, at_odd} : LanePair{at_odd, at_even};
+}
+// The columns [c, c + 32) of a band.
 template <int kStride, int kKernel, int kPhase, bool kTwo, class T>
-AG_INLINE void write_band(const PoolBand& band, T* out, const PoolRows& rows) {
-    const int even = kKernel > 0 ? (kKernel + kStride - 1) / kStride : rows.even;
-    const int odd = kKernel > 0 ? kKernel / kStride : rows.odd;
-    const int columns = rows.columns;
-    const bool exact = band.rows * static_cast<int64_t>(columns) + kPairLanes > rows.room;
-    for (int c = (columns - 1) / kPairLanes * kPairLanes; c >= 0; c -= kPairLanes) {
-        typename Packed<T>::Type x;
-        if (kStride == 1) {
-            x = pack<T>({sum_up_to<kTwo>(band, c, even), sum_up_to<kTwo>(band, c + kLanes, even)});
-        } else {
-            const Lanes at_even = sum_up_to<kTwo>(band, c / 2 + kPhase, even);
-            const Lanes at_odd = sum_up_to<kTwo>(band, c / 2, odd);
-            x = pack_interleaved<T>(kPhase == 0 ? LanePair{at_even, at_odd}
-                                                : LanePair{at_odd, at_even});
-        }
-        T* to = out + c;
-        if (!exact || c + kPairLanes <= columns) {
-            for (int i = 0; i < band.rows; ++i, to += columns) store_packed(to, x);
-        } else {
-            for (int i = 0; i < band.rows; ++i, to += columns)
-                store_first_packed(to, x, columns - c);
-        }
+AG_INLINE auto packed_columns(const PoolBand& band, const PoolRowShape& shape, int c) {
+    const LanePair sums = sum_columns<kStride, kKernel, kPhase, kTwo>(band, shape, c);
+    return kStride == 1 ? pack<T>(sums) : pack_interleaved<T>(sums);
+}
+// Rows of a band from `out` on. Their last columns come first: the vector may reach over the
+// beginning of the next row, which is written later, but not beyond `end`.
+template <int kStride, int kKernel, int kPhase, bool kTwo, bool kNarrow, class T>
+AG_INLINE void write_band(const PoolBand& band, T* out, const T* end, const PoolRowShape& shape) {
+    const int64_t columns = shape.columns;
+    const int last = kNarrow ? 0 : (shape.columns - 1) / kPairLanes * kPairLanes;
+    T* const behind = out + band.rows * columns;
+    auto x = packed_columns<kStride, kKernel, kPhase, kTwo, T>(band, shape, last);
+    if (behind - columns + last + kPairLanes <= end) {
+        for (T* to = out; to < behind; to += columns) store_packed(to + last, x);
+    } else {
+        for (T* to = out; to < behind; to += columns)
+            store_first_packed(to + last, x, shape.columns - last);
+    }
+    for (int c = 0; c < last; c += kPairLanes) {
+        x = packed_columns<kStride, kKernel, kPhase, kTwo, T>(band, shape, c);
+        for (T* to = out; to < behind; to += columns) store_packed(to + c, x);
     }
 }
-template <int kStride, int kKernel, int kPhase, class T>
-void write_bands(const PoolBand* bands, int count, T* out, PoolRows rows) {
-    for (const PoolBand* band = bands; band < bands + count; ++band) {
-        if (band->second != nullptr) {
-            write_band<kStride, kKernel, kPhase, true>(*band, out, rows);
+// kNarrow: rows are no longer than a vector.
+template <int kStride, int kKernel, int kPhase, bool kNarrow, class T>
+void write_bands(const PoolBand* bands, int count, T* out, const T* end,
+                 const PoolRowShape& row_shape) {
+    const PoolRowShape shape = row_shape;
+    for (; count > 0; --count, ++bands) {
+        const PoolBand band = *bands;
+        if (band.second != nullptr) {
+            write_band<kStride, kKernel, kPhase, true, kNarrow>(band, out, end, shape);
         } else {
-            write_band<kStride, kKernel, kPhase, false>(*band, out, rows);
+            write_band<kStride, kKernel, kPhase, false, kNarrow>(band, out, end, shape);
         }
-        const int64_t written = static_cast<int64_t>(band->rows) * rows.columns;
-        out += written;
-        rows.room -= written;
+        out += static_cast<int64_t>(band.rows) * shape.columns;
     }
 }
 
 template <class T>
-using PoolWriter = void (*)(const PoolBand* bands, int count, T* out, PoolRows rows);
+using PoolWriter = void (*)(const PoolBand* bands, int count, T* out, const T* end,
+                            const PoolRowShape& shape);
 
-constexpr int kMaxUnrolledKernel = 7;  // the others share code
-
-template <int kStride, int kPhase, class T, int kKernel = kMaxUnrolledKernel>
+// For kernels up to kKernel, and for larger ones in common code. Null where there is none.
+template <int kStride, int kPhase, bool kNarrow, int kKernel, class T>
 PoolWriter<T> writer_of_kernel(int64_t kernel) {
     if constexpr (kKernel > 0) {
-        if (kernel != kKernel) return writer_of_kernel<kStride, kPhase, T, kKernel - 1>(kernel);
+        if (kernel != kKernel)
+            return writer_of_kernel<kStride, kPhase, kNarrow, kKernel - 1, T>(kernel);
     }
-    return write_bands<kStride, kKernel, kPhase, T>;
+    return write_bands<kStride, kKernel, kPhase, kNarrow, T>;
 }
-// Null where there is none.
 template <class T>
-PoolWriter<T> pool_writer(int64_t stride, int64_t kernel, int64_t phase) {
-    if (stride == 1) return writer_of_kernel<1, 0, T>(kernel);
+PoolWriter<T> pool_writer(int64_t stride, int64_t kernel, int64_t phase, int columns) {
+    if (stride == 1) return writer_of_kernel<1, 0, false, 5, T>(kernel);
     if (stride != 2) return nullptr;
-    return phase == 0 ? writer_of_kernel<2, 0, T>(kernel) : writer_of_kernel<2, 1, T>(kernel);
+    if (phase == 1) {
+        return columns <= kPairLanes ? writer_of_kernel<2, 1, true, 3, T>(kernel)
+                                     : writer_of_kernel<2, 1, false, 3, T>(kernel);
+    }
+    return columns <= kPairLanes ? writer_of_kernel<2, 0, true, 3, T>(kernel)
+                                 : writer_of_kernel<2, 0, false, 3, T>(kernel);
 }
 
 }  // namespace
