@@ -7,6 +7,8 @@
 // bits lost: tiny x must be divided.
 #pragma once
 
+#include <type_traits>
+
 #include "isa/lanes.h"
 
 namespace ascend_grad {
@@ -49,6 +51,10 @@ AG_INLINE Lanes by_products(Lanes x, Lanes high, Lanes rest) {
     return x * (high + rest);
 #endif
 }
+
+// No float16 is.
+template <class T>
+constexpr bool kMayBeTiny = !std::is_same_v<T, Float16>;
 
 // Whether a lane that was looked at is tiny but not 0: below 2^-64 in magnitude.
 class TinyLanes {

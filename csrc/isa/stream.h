@@ -54,15 +54,12 @@ AG_INLINE void stream_store(T* p, Lanes x) {
 }
 
 template <class T>
+AG_INLINE void stream_packed(T* p, const typename Packed<T>::Type& x) {
+    stream_bytes(reinterpret_cast<char*>(p), reinterpret_cast<const char*>(&x), sizeof(x));
+}
+template <class T>
 AG_INLINE void stream_store_pair(T* p, LanePair x) {
-    if constexpr (sizeof(T) == 2) {
-        const PairVector bits = narrow_pair(x, T{});
-        stream_bytes(reinterpret_cast<char*>(p), reinterpret_cast<const char*>(&bits),
-                     sizeof(bits));
-    } else {
-        x = canonical(x);
-        stream_bytes(reinterpret_cast<char*>(p), reinterpret_cast<const char*>(&x), sizeof(x));
-    }
+    stream_packed(p, pack<T>(x));
 }
 AG_INLINE void stream_store(double* p, Lanes x) {
     store(p, x);

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <type_traits>
-
 #include "isa/division.h"
 #include "ops/avg_pool2d_backward/tile.h"
 
@@ -72,7 +70,6 @@ class QuotientRows : public PoolTile<T> {
     int groups_ = 0, pitch_ = 0;
 
   private:
-    static constexpr bool kMayBeTiny = !std::is_same_v<T, Float16>;
     static constexpr int kReciprocals = 2048;
 
     void divide_rows(int64_t first, int64_t end, float count) {
@@ -89,10 +86,10 @@ class QuotientRows : public PoolTile<T> {
         const float* rest = high + kReciprocals;
         TinyLanes tiny;
         for_each_vector(first, end, [&](Lanes x, int j) {
-            if (kMayBeTiny) tiny.look_at(x);
+            if (kMayBeTiny<T>) tiny.look_at(x);
             return by_products(x, load(high + j), load(rest + j));
         });
-        return !kMayBeTiny || !tiny.found();
+        return !kMayBeTiny<T> || !tiny.found();
     }
     // Sets rows [first, end) to the quotients of what function(elements, number of the first)
     // returns, and +0 for -0.

@@ -10,7 +10,7 @@ namespace {
 inline constexpr int64_t kMaxColumns = 512;   // of grad_input per tile along the width
 inline constexpr int64_t kMaxChannels = 512;  // per tile along channels
 inline constexpr int64_t kRows = 16;          // scaled rows of grad_output kept for reuse, at most
-inline constexpr int64_t kFloats = 10240;     // of scaled rows, all together
+inline constexpr int64_t kFloats = 6144;      // of their channels, all together
 
 // Windows that cover one element, at most.
 constexpr int64_t overlap(const PoolAxis& axis) {
@@ -35,7 +35,7 @@ constexpr int64_t kept_rows(const AvgPool2dBackward::Plan& plan) {
 // Columns of grad_input whose windows' channels fit; less than 1 where the kernel is too large to
 // keep any.
 constexpr int64_t columns_per_tile(const AvgPool2dBackward::Plan& plan) {
-    const int64_t pitch = (plan.channel_tile + 15) / 16 * 16;
+    const int64_t pitch = (plan.channel_tile + 31) / 32 * 32;
     const int64_t windows = kFloats / (kept_rows(plan) * pitch) - overlap(plan.width) - 1;
     const int64_t columns =
         windows < kFloats / plan.width.stride ? windows * plan.width.stride + 1 : kFloats;
