@@ -95,7 +95,7 @@ class Sink {
     // Where to write the next n elements; they count once committed.
     T* reserve(int n) {
         if (!streaming_) return reinterpret_cast<T*>(to_);
-        if (filled_ + n * sizeof(T) > kCapacity) flush_lines();
+        if (filled_ + n * sizeof(T) > kPage) flush_lines();
         return reinterpret_cast<T*>(buffer_ + filled_);
     }
     void commit(int n) {
@@ -108,7 +108,11 @@ class Sink {
 
   private:
     static constexpr size_t kLine = 64;
-    static constexpr size_t kCapacity = 2 * kReserve * sizeof(T) + kLine;
+    // The buffer is a page: at some other offsets from one, loops through it were measured to take
+    // 1.7 times as long (Zen 4).
+    static constexpr size_t kPage = 4096;
+    static constexpr size_t kCapacity = kPage + kLine;
+    static_assert(kReserve * sizeof(T) <= kPage);
 
     void* position() const { return streaming_ ? to_ + (filled_ - skipped_) : to_; }
     void restart(void* destination) {
@@ -146,7 +150,7 @@ class Sink {
     char* to_;            // where the next byte of memory is written
     size_t skipped_ = 0;  // bytes of the buffer's first line that belong to others
     size_t filled_ = 0;   // end of the data in the buffer
-    alignas(64) char buffer_[kCapacity];
+    alignas(kPage) char buffer_[kCapacity];
 };
 }  // namespace
 }  // namespace ascend_grad

@@ -95,10 +95,10 @@ class PoolAlongWidth : public QuotientRows<T> {
         const int64_t overlap = pool_scratch::overlap(plan_.height);
         rows_at_once_ = least(1024, greatest(0, kSlots - 1 - overlap) * plan_.height.stride + 1);
         if (streaming_) {
-            const int64_t fitting = (Sink<T>::kReserve - kPairLanes) / columns_;
+            const int64_t fitting = (Sink<T>::kReserve - 2 * kPairLanes) / columns_;
             rows_at_once_ = greatest(1, least(rows_at_once_, fitting));
         }
-        std::memset(sums_, 0, sizeof(float) * static_cast<size_t>(pitch_));
+        std::memset(sums_, 0, sizeof(float) * static_cast<size_t>((kSumRows + 1) * pitch_));
     }
 
     // The chunks from row r on, as many as there is space for: usually all of the tile's, which are
@@ -141,10 +141,18 @@ class PoolAlongWidth : public QuotientRows<T> {
     }
 
     void add_rows(const Sum& sum) const {
+        if (sum.count == 3) return add_rows<3>(sum);
+        if (sum.count == 5) return add_rows<5>(sum);
+        add_rows<0>(sum);
+    }
+    // kCount 0: any number.
+    template <int kCount>
+    void add_rows(const Sum& sum) const {
+        const int count = kCount > 0 ? kCount : sum.count;
         const float* from[kSlots];
-        for (int k = 0; k < sum.count; ++k) from[k] = row(sum.first + k) - kLanes;
-        const int pitch = pitch_, count = sum.count;
-        for (int j = 0; j < pitch; j += kLanes) {
+        for (int k = 0; k < count; ++k) from[k] = row(sum.first + k) - kLanes;
+        const int end = kLanes + groups_;
+        for (int j = 0; j < end; j += kLanes) {
             Lanes x = load(from[0] + j) + load(from[1] + j);
             for (int k = 2; k < count; ++k) x = x + load(from[k] + j);
             store_raw(sum.to + j, x);

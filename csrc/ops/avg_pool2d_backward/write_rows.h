@@ -2,6 +2,7 @@
 #pragma once
 
 #include "isa/interleave.h"
+#include "isa/shuffle.h"
 
 namespace ascend_grad {
 namespace {
@@ -30,12 +31,26 @@ AG_INLINE Lanes sum_up_to(const PoolBand& band, int64_t j, int count) {
     for (int t = count - 2; t >= 0; --t) sum = sum + band_sum<kTwo>(band, j - t);
     return sum;
 }
+// sum, and then the windows from the one kBack before p up to the one at p, which is aligned.
+template <int kBack>
+AG_INLINE Lanes add_up_to(Lanes sum, const float* p) {
+    if constexpr (kBack < 0) {
+        return sum;
+    } else {
+        return add_up_to<kBack - 1>(sum + load_before<kBack>(p), p);
+    }
+}
 
 // kStride 1 or 2; kKernel 0: any. kPhase: place of the first column in its group.
 template <int kStride, int kKernel, int kPhase, bool kTwo>
 AG_INLINE LanePair sum_columns(const PoolBand& band, const PoolRowShape& shape, int c) {
     const int even = kKernel > 0 ? (kKernel + kStride - 1) / kStride : shape.even;
     const int odd = kKernel > 0 ? kKernel / kStride : shape.odd;
+    if constexpr (kStride == 1 && kKernel > 1 && !kTwo) {
+        const float* p = band.first + c;
+        return {add_up_to<kKernel - 2>(load_before<kKernel - 1>(p), p),
+                add_up_to<kKernel - 2>(load_before<kKernel - 1>(p + kLanes), p + kLanes)};
+    }
     if (kStride == 1) {
         return {sum_up_to<kTwo>(band, c, even), sum_up_to<kTwo>(band, c + kLanes, even)};
     }
