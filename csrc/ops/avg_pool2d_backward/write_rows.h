@@ -41,28 +41,25 @@ AG_INLINE Lanes add_up_to(Lanes sum, const float* p) {
     }
 }
 
-// kStride 1 or 2; kKernel 0: any. kPhase: place of the first column in its group.
-template <int kStride, int kKernel, int kPhase, bool kTwo>
-AG_INLINE LanePair sum_columns(const PoolBand& band, const PoolRowShape& shape, int c) {
+// The columns [c, c + 32) of a band. kStride 1 or 2; kKernel 0: any. kPhase: place of the first
+// column in its group.
+template <int kStride, int kKernel, int kPhase, bool kTwo, class T>
+AG_INLINE typename Packed<T>::Type packed_columns(const PoolBand& band, const PoolRowShape& shape,
+                                                  int c) {
     const int even = kKernel > 0 ? (kKernel + kStride - 1) / kStride : shape.even;
     const int odd = kKernel > 0 ? kKernel / kStride : shape.odd;
     if constexpr (kStride == 1 && kKernel > 1 && !kTwo) {
         const float* p = band.first + c;
-        return {add_up_to<kKernel - 2>(load_before<kKernel - 1>(p), p),
-                add_up_to<kKernel - 2>(load_before<kKernel - 1>(p + kLanes), p + kLanes)};
+        return pack<T>({add_up_to<kKernel - 2>(load_before<kKernel - 1>(p), p),
+                        add_up_to<kKernel - 2>(load_before<kKernel - 1>(p + kLanes), p + kLanes)});
+    } else if constexpr (kStride == 1) {
+        return pack<T>({sum_up_to<kTwo>(band, c, even), sum_up_to<kTwo>(band, c + kLanes, even)});
+    } else {
+        const Lanes at_even = sum_up_to<kTwo>(band, c / 2 + kPhase, even);
+        const Lanes at_odd = sum_up_to<kTwo>(band, c / 2, odd);
+        if constexpr (kPhase == 0) return pack_interleaved<T>({at_even, at_odd});
+        return pack_interleaved<T>({at_odd, at_even});
     }
-    if (kStride == 1) {
-        return {sum_up_to<kTwo>(band, c, even), sum_up_to<kTwo>(band, c + kLanes, even)};
-    }
-    const Lanes at_even = sum_up_to<kTwo>(band, c / 2 + kPhase, even);
-    const Lanes at_odd = sum_up_to<kTwo>(band, c / 2, odd);
-    return kPhase == 0 ? LanePair{at_even, at_odd} : LanePair{at_odd, at_even};
-}
-// The columns [c, c + 32) of a band.
-template <int kStride, int kKernel, int kPhase, bool kTwo, class T>
-AG_INLINE auto packed_columns(const PoolBand& band, const PoolRowShape& shape, int c) {
-    const LanePair sums = sum_columns<kStride, kKernel, kPhase, kTwo>(band, shape, c);
-    return kStride == 1 ? pack<T>(sums) : pack_interleaved<T>(sums);
 }
 // Rows of a band from `out` on. Their last columns come first: the vector may reach over the
 // beginning of the next row, which is written later, but not beyond `end`.
