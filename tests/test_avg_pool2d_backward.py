@@ -246,6 +246,24 @@ def test_global_pooling(size: int, dtype: np.dtype) -> None:
     assert (got == got[..., :1, :1]).all()
 
 
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+def test_quotients_have_the_bits_of_a_division(dtype: np.dtype) -> None:
+    """Every 16-bit pattern; of float32 as many random ones, most of them tiny or large somewhere."""
+    bits = np.arange(1 << 16)
+    if dtype == FLOAT32:
+        bits = np.random.default_rng(0).integers(0, 1 << 32, bits.size)
+    g = bits.astype(f"u{dtype.itemsize}").view(dtype).reshape(1, 16, 64, 64)
+    moderate = np.where(np.abs(g.astype(FLOAT32)) < 1e-18, dtype.type(1), g)
+    channels_last = np.ascontiguousarray(moderate.transpose(0, 2, 3, 1)).transpose(0, 3, 1, 2)
+    for divisor in (1, 3, 7, 9, 25, 49, 64, 255, 4095, 524287, 524288, 524289, -3):
+        for x in (g, moderate, channels_last):
+            with np.errstate(all="ignore"):
+                want = (x.astype(FLOAT32) / FLOAT32.type(divisor) + FLOAT32.type(0)).astype(dtype)
+            want[np.isnan(want)] = np.nan
+            got = ag.avg_pool2d_backward(x, x, 1, divisor_override=divisor)
+            assert_same_bits(got, want, str(divisor))
+
+
 def test_example_of_the_manual() -> None:
     g, x = np.ones((1, 16, 1, 1), FLOAT16), np.ones((1, 16, 4, 4), FLOAT16)
     got = ag.avg_pool2d_backward(g, x, [4, 4], [1, 1], [0, 0], False, True, 0, 0)

@@ -7,11 +7,25 @@ namespace ascend_grad {
 
 using Op = AvgPool2dBackward;
 
+namespace {
+
+// Rows pass through a buffer on their way to streaming stores: on one thread that costs more than
+// it saves until calls are this many times as large (measured, docs/performance.md).
+constexpr int64_t kBufferedFactor = 4;
+
+bool streams(const Op::Plan& plan, int threads) {
+    const bool is_buffered = plan.traversal != Op::Traversal::kAlongChannels;
+    const int64_t bytes = is_buffered && threads == 1 ? plan.bytes / kBufferedFactor : plan.bytes;
+    return plan.streaming_fits && streaming_pays(bytes);
+}
+
+}  // namespace
+
 void Op::run(const Plan& plan, void* const* addresses, void*) {
     if (plan.is_empty) return;
     const Kernels& kernels = kernel_table().avg_pool2d_backward[kernel_index(plan.dtype)];
     const int threads = threads_for(plan.bytes);
-    const bool streaming = plan.streaming_fits && streaming_pays(plan.bytes);
+    const bool streaming = streams(plan, threads);
     parallel_for(plan.tasks, threads, [&](int64_t begin, int64_t end) {
         kernels.run(plan, addresses, streaming, begin, end);
     });
