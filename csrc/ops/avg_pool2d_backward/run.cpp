@@ -9,14 +9,14 @@ using Op = AvgPool2dBackward;
 
 namespace {
 
-// Rows pass through a buffer on their way to streaming stores: on one thread that costs more than
-// it saves until calls are this many times as large (measured, docs/performance.md).
-constexpr int64_t kBufferedFactor = 4;
-
+// Rows pass through a buffer on their way to streaming stores, which on one thread costs more than
+// it saves until calls are four times as large as elsewhere; channels, whole lines each, gain from
+// half the size on (measured, docs/performance.md).
 bool streams(const Op::Plan& plan, int threads) {
-    const bool is_buffered = plan.traversal != Op::Traversal::kAlongChannels;
-    const int64_t bytes = is_buffered && threads == 1 ? plan.bytes / kBufferedFactor : plan.bytes;
-    return plan.streaming_fits && streaming_pays(bytes);
+    if (!plan.streaming_fits) return false;
+    if (plan.traversal == Op::Traversal::kAlongChannels)
+        return streaming_pays(saturated_bytes(plan.bytes, 2));
+    return streaming_pays(threads == 1 ? plan.bytes / 4 : plan.bytes);
 }
 
 }  // namespace
