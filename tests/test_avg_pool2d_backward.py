@@ -248,14 +248,14 @@ def test_global_pooling(size: int, dtype: np.dtype) -> None:
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 def test_quotients_have_the_bits_of_a_division(dtype: np.dtype) -> None:
-    """Every 16-bit pattern; of float32 as many random ones, most of them tiny or large somewhere."""
+    """Every 16-bit pattern, and as many random ones of float32."""
     bits = np.arange(1 << 16)
     if dtype == FLOAT32:
         bits = np.random.default_rng(0).integers(0, 1 << 32, bits.size)
     g = bits.astype(f"u{dtype.itemsize}").view(dtype).reshape(1, 16, 64, 64)
     moderate = np.where(np.abs(g.astype(FLOAT32)) < 1e-18, dtype.type(1), g)
     channels_last = np.ascontiguousarray(moderate.transpose(0, 2, 3, 1)).transpose(0, 3, 1, 2)
-    for divisor in (1, 3, 7, 9, 25, 49, 64, 255, 4095, 524287, 524288, 524289, -3):
+    for divisor in (1, 3, 7, 9, 25, 49, 64, 121, 253, 255, -3):
         for x in (g, moderate, channels_last):
             with np.errstate(all="ignore"):
                 want = (x.astype(FLOAT32) / FLOAT32.type(divisor) + FLOAT32.type(0)).astype(dtype)
