@@ -9,8 +9,8 @@ namespace {
 
 inline constexpr int64_t kMaxColumns = 512;   // of grad_input per tile along the width
 inline constexpr int64_t kMaxChannels = 512;  // per tile along channels
-inline constexpr int64_t kRows = 16;          // scaled rows of grad_output kept for reuse, at most
-inline constexpr int64_t kFloats = 6144;      // of their channels, all together
+inline constexpr int64_t kRows = 16;          // of quotients that are kept, at most
+inline constexpr int64_t kFloats = 6144;      // of rows along channels, all together
 
 // Windows that cover one element, at most.
 constexpr int64_t overlap(const PoolAxis& axis) {
@@ -25,8 +25,8 @@ constexpr int64_t reaching(const PoolAxis& axis, int64_t columns) {
     return (columns - 1) / axis.stride + 1 + overlap(axis);
 }
 
-// Scaled rows of grad_output to keep: those that one row of grad_input needs, rounded up to a power
-// of two, and one for their sum.
+// Rows of quotients to keep along channels: those that one row of grad_input needs, rounded up to a
+// power of two, and one for their sum.
 constexpr int64_t kept_rows(const AvgPool2dBackward::Plan& plan) {
     int64_t rows = 1;
     while (rows < overlap(plan.height) && rows < kRows) rows *= 2;
