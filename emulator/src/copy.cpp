@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "atomics.h"
+#include "copy_checks.h"
 #include "gm_access.h"
 #include "vector_engine.h"
 
@@ -10,41 +11,6 @@ namespace ascendc_emulator {
 namespace {
 
 constexpr uint64_t kPendingLimit = 64ull << 20;  // bytes of deferred atomics per core
-
-// `t`: the tensor in UB that the copy fills or empties.
-bool check_shape(Core& core, const Instr& instr, const rt::CopyCall& call, const UbTensor& t) {
-    const uint32_t element = t.element_size;
-    const auto fail = [&](const char* rule, int64_t index, const std::string& message) {
-        core.report(core.make(rule, instr, message, t, index));
-        return false;
-    };
-    if (call.counted && core.launch.options.check_operands && call.requested_bytes % 32 != 0)
-        fail("uncovered-length", static_cast<int64_t>(call.block_bytes / element),
-             "copies " + std::to_string(call.requested_bytes) +
-                 " bytes rounded down to a multiple of 32: the last " +
-                 std::to_string(call.requested_bytes - call.block_bytes) + " bytes are not copied");
-    if (call.block_count > 4095)
-        return fail("illegal-count", call.block_count,
-                    "blockCount " + std::to_string(call.block_count) + " is outside 0..4095");
-    if (call.pad && call.block_bytes > 2097151)
-        return fail(
-            "illegal-count", static_cast<int64_t>(call.block_bytes),
-            "blockLen " + std::to_string(call.block_bytes) + " is outside 0..2097151 bytes");
-    if (call.pad && call.block_bytes % element != 0)
-        return fail("illegal-count", static_cast<int64_t>(call.block_bytes),
-                    "blockLen " + std::to_string(call.block_bytes) +
-                        " is not a multiple of the element size " + std::to_string(element));
-    if (call.left * element > 32 || call.right * element > 32)
-        return fail("illegal-argument", std::max(call.left, call.right),
-                    "leftPadding and rightPadding are at most 32 bytes each");
-    if (call.block_count == 0 || call.block_bytes == 0) {
-        if (!core.soc.zero_is_noop)
-            core.note("zero-count", instr,
-                      "a copy of length 0 is documented as no operation on Atlas A2/A3 only");
-        return false;
-    }
-    return true;
-}
 
 struct GmSource {
     bool any = false, all = true;
@@ -107,44 +73,20 @@ void piece_out(Core& core, const Instr& instr, const GmTensor& gm, uint64_t offs
     if (core.pending_bytes > kPendingLimit) core.flush_atomics();
 }
 
-// Atomic stores read GM first: it must hold data.
-void check_atomic_target(Core& core, const Instr& instr, const GmTensor& gm, uint64_t bytes) {
-    if (core.atomic == rt::Atomic::none || !core.launch.options.check_memory) return;
-    auto buffer = core.gm_range(instr, gm, 0, bytes);
-    if (!buffer) return;
-    const auto start = static_cast<uint64_t>(gm.address - buffer->begin);
-    uint64_t bad = start + bytes;
-    buffer->locked_pages(start, start + bytes, [&](uint64_t b, uint64_t e) {
-        const uint64_t hit = buffer->init.find(b, e, false);
-        if (hit < e) bad = std::min(bad, hit);
-        if (hit < e) buffer->init.set(b, e, true);
-    });
-    if (bad == start + bytes) return;
-    core.report(core.make("uninitialized-read", instr,
-                          "an atomic store adds to GM bytes that nobody wrote", *buffer, start,
-                          start + bytes, static_cast<int64_t>(bad - start) / gm.element_size));
-}
-
-void check_gm_alignment(Core& core, const Instr& instr, const GmTensor& gm) {
-    if (!core.launch.options.check_operands) return;
-    if (reinterpret_cast<uintptr_t>(gm.address) % gm.element_size == 0) return;
-    const auto address = reinterpret_cast<uintptr_t>(gm.address);
-    Report r =
-        core.make("misaligned", instr,
-                  "the GM address " + hex(address) + " is not a multiple of the element size " +
-                      std::to_string(gm.element_size));
-    if (auto buffer = GmRegistry::instance().find(gm.address))
-        r = core.make("misaligned", instr, r.message, *buffer,
-                      address - reinterpret_cast<uintptr_t>(buffer->begin),
-                      address - reinterpret_cast<uintptr_t>(buffer->begin) + gm.element_size);
-    core.report(std::move(r));
-}
-
 // UB bytes one block occupies: DataCopyPad rounds each block with its padding up to 32.
 uint64_t ub_block(const rt::CopyCall& call, uint32_t element) {
     if (!call.pad) return call.block_bytes;
     const uint64_t padded = call.block_bytes + uint64_t(call.left + call.right) * element;
     return (padded + 31) / 32 * 32;
+}
+
+// `count` stretches of `size` bytes, one every `step`; those that touch are one.
+std::vector<Range> stretches(uint64_t begin, uint64_t step, uint64_t size, uint64_t count) {
+    if (step == size) return {{begin, begin + size * count}};
+    std::vector<Range> ranges;
+    for (uint64_t i = 0; i < count; ++i)
+        ranges.push_back({begin + i * step, begin + i * step + size});
+    return ranges;
 }
 
 void fill_padding(Core& core, const rt::CopyCall& call, uint32_t element, uint64_t at,
@@ -171,16 +113,9 @@ namespace ascendc_emulator::rt {
 void copy_in(const UbTensor& dst, const GmTensor& src, const CopyCall& call, Loc loc) {
     Core& core = current_core(call.name);
     const Instr instr = core.begin(call.name, kMte2, loc);
-    if (!check_shape(core, instr, call, dst)) return;
+    if (!check_copy_shape(core, instr, call, dst)) return;
     const uint64_t size = ub_block(call, dst.element_size), step = size + call.dst_gap;
-    std::vector<Range> ranges;
-    for (uint64_t i = 0; i < call.block_count; ++i) {
-        const uint64_t begin = dst.address + i * step;
-        if (!ranges.empty() && ranges.back().end == begin)
-            ranges.back().end += size;
-        else
-            ranges.push_back({begin, begin + size});
-    }
+    const auto ranges = stretches(dst.address, step, size, call.block_count);
     if (!check_operand(core, instr, dst, "dst", ranges, 32)) return;
     check_gm_alignment(core, instr, src);
     use_operand(core, instr, dst, "dst", ranges, true);
@@ -207,16 +142,9 @@ void copy_out(const GmTensor& dst, const UbTensor& src, const CopyCall& call, Lo
     Core& core = current_core(call.name);
     Instr instr = core.begin(call.name, kMte3, loc);
     instr.atomic = core.atomic != Atomic::none;
-    if (!check_shape(core, instr, call, src)) return;
+    if (!check_copy_shape(core, instr, call, src)) return;
     const uint64_t size = ub_block(call, src.element_size), step = size + call.src_gap;
-    std::vector<Range> ranges;
-    for (uint64_t i = 0; i < call.block_count; ++i) {
-        const uint64_t begin = src.address + i * step;
-        if (!ranges.empty() && ranges.back().end == begin)
-            ranges.back().end += call.block_bytes;
-        else
-            ranges.push_back({begin, begin + call.block_bytes});
-    }
+    const auto ranges = stretches(src.address, step, call.block_bytes, call.block_count);
     if (!check_operand(core, instr, src, "src", ranges, 32)) return;
     check_gm_alignment(core, instr, dst);
     use_operand(core, instr, src, "src", ranges, false);
@@ -238,7 +166,7 @@ void copy_out(const GmTensor& dst, const UbTensor& src, const CopyCall& call, Lo
 void copy_local(const UbTensor& dst, const UbTensor& src, const CopyCall& call, Loc loc) {
     Core& core = current_core(call.name);
     const Instr instr = core.begin(call.name, kV, loc);
-    if (!check_shape(core, instr, call, dst)) return;
+    if (!check_copy_shape(core, instr, call, dst)) return;
     std::vector<Range> to, from;
     for (uint64_t i = 0; i < call.block_count; ++i) {
         const uint64_t d = dst.address + i * (call.block_bytes + call.dst_gap);

@@ -59,6 +59,7 @@ Core::Core(Launch& l, uint32_t b)
     auto* word = reinterpret_cast<uint64_t*>(ub.data());
     std::fill_n(word, ub.size() / 8, kPoison);
     pools[0].bytes = soc.ub_bytes;
+    if (launch.options.cost) charge_start();
 }
 
 void Core::release() {

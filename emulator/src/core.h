@@ -150,6 +150,7 @@ class Core final : public Order {
     void flush_atomics(const GmBuffer* only = nullptr);
 
     // Time and counts.
+    void charge_start();
     void charge(const Instr& instr, double cycles, uint64_t repeats = 0);
     void charge_transfer(const Instr& instr, uint64_t bytes, uint64_t pieces, const uint8_t* gm);
     double occupy_gm(double ready, double cycles);  // end of a transfer that may start at `ready`
@@ -199,13 +200,12 @@ class Core final : public Order {
 
     CoreCost cost;
     std::array<double, kPipes> time{};
-    double finish_time = 0;
     // When the core's share of GM bandwidth is taken: sorted, disjoint (start, end) in cycles.
     std::deque<std::pair<double, double>> gm_busy;
     std::vector<TraceEvent> trace;
     uint32_t sync_count = 0;
-    std::map<int, uint32_t> cross_sets, cross_waits;  // mode * 16 + flag -> times
-    const char* waiting_in = nullptr;                 // for deadlock reports
+    std::map<int, uint32_t> cross_waits;  // mode * 16 + flag -> times
+    const char* waiting_in = nullptr;     // for deadlock reports
     const char* waiting_rule = nullptr;
     Loc waiting_loc;
     bool finished = false;

@@ -13,6 +13,13 @@ void Core::wait_until(Pipe pipe, double moment) {
     time[pipe] = moment;
 }
 
+void Core::charge_start() {
+    time.fill(soc.cost.launch);
+    if (launch.options.trace)
+        trace.push_back({static_cast<int32_t>(block), kS, "start of the block", nullptr, 0, 0,
+                         soc.cost.launch});
+}
+
 void Core::charge(const Instr& instr, double cycles, uint64_t repeats) {
     if (!launch.options.cost) return;
     PipeCost& c = cost.pipe[instr.pipe];

@@ -61,18 +61,32 @@ void check_zeroed(Core& core, const Instr& instr, const GmTensor& gm, uint64_t b
 }  // namespace ascendc_emulator
 
 namespace ascendc_emulator::rt {
+namespace {
+
+// The start of IBSet and IBWait. Returns the number of the flag.
+int64_t enter_pair(Core& core, const Instr& instr, const GmTensor& gm, const UbTensor& ub,
+                   int32_t block, int32_t event) {
+    refuse_more_blocks_than_cores(core, instr);
+    const int64_t slot = int64_t(core.launch.blocks) * event + block;
+    touch_slots(core, instr, gm, ub, (static_cast<uint64_t>(slot) + 1) * 32, 32);
+    core.barrier_all();
+    return slot;
+}
+
+// The start of the chain's primitives.
+void enter_chain(Core& core, const Instr& instr, const GmTensor& gm, const UbTensor& ub) {
+    const uint64_t bytes = uint64_t(core.launch.blocks) * 32;
+    touch_slots(core, instr, gm, ub, bytes, bytes);
+    core.barrier_all();
+}
+
+}  // namespace
 
 void ib_set(const GmTensor& gm, const UbTensor& ub, int32_t block, int32_t event, Loc loc) {
     Core& core = current_core("IBSet");
     const Instr instr = core.begin("IBSet", kS, loc);
-    refuse_more_blocks_than_cores(core, instr);
-    const uint64_t bytes = (uint64_t(core.launch.blocks) * static_cast<uint64_t>(event) +
-                            static_cast<uint64_t>(block) + 1) *
-                           32;
-    touch_slots(core, instr, gm, ub, bytes, 32);
-    core.barrier_all();
+    const int64_t slot = enter_pair(core, instr, gm, ub, block, event);
     core.flush_atomics();
-    const int64_t slot = int64_t(core.launch.blocks) * event + block;
     std::unique_lock<std::mutex> lock(core.launch.mutex);
     auto& signal = core.launch.signals[{gm.address, slot}];
     if (signal.set) {
@@ -91,13 +105,7 @@ void ib_set(const GmTensor& gm, const UbTensor& ub, int32_t block, int32_t event
 void ib_wait(const GmTensor& gm, const UbTensor& ub, int32_t block, int32_t event, Loc loc) {
     Core& core = current_core("IBWait");
     const Instr instr = core.begin("IBWait", kS, loc);
-    refuse_more_blocks_than_cores(core, instr);
-    const uint64_t bytes = (uint64_t(core.launch.blocks) * static_cast<uint64_t>(event) +
-                            static_cast<uint64_t>(block) + 1) *
-                           32;
-    touch_slots(core, instr, gm, ub, bytes, 32);
-    core.barrier_all();
-    const int64_t slot = int64_t(core.launch.blocks) * event + block;
+    const int64_t slot = enter_pair(core, instr, gm, ub, block, event);
     std::unique_lock<std::mutex> lock(core.launch.mutex);
     core.launch.wait(lock, core, instr, "deadlock", [&] {
         return core.launch.signals[{gm.address, slot}].set;
@@ -124,9 +132,7 @@ void determine_wait(const GmTensor& gm, const UbTensor& ub, Loc loc) {
     Core& core = current_core("WaitPreBlock");
     const Instr instr = core.begin("WaitPreBlock", kS, loc);
     refuse_more_blocks_than_cores(core, instr);
-    const uint64_t bytes = uint64_t(core.launch.blocks) * 32;
-    touch_slots(core, instr, gm, ub, bytes, bytes);
-    core.barrier_all();
+    enter_chain(core, instr, gm, ub);
     const uint64_t round = core.cross_waits[-1]++;
     const uint32_t before = core.block == 0 ? core.launch.blocks - 1 : core.block - 1;
     // Core 0 starts each round after the last core ended the one before.
@@ -146,9 +152,7 @@ void determine_wait(const GmTensor& gm, const UbTensor& ub, Loc loc) {
 void determine_notify(const GmTensor& gm, const UbTensor& ub, Loc loc) {
     Core& core = current_core("NotifyNextBlock");
     const Instr instr = core.begin("NotifyNextBlock", kS, loc);
-    const uint64_t bytes = uint64_t(core.launch.blocks) * 32;
-    touch_slots(core, instr, gm, ub, bytes, bytes);
-    core.barrier_all();
+    enter_chain(core, instr, gm, ub);
     core.flush_atomics();
     std::unique_lock<std::mutex> lock(core.launch.mutex);
     auto& signal = core.launch.signals[{gm.address, -1 - int64_t(core.block)}];

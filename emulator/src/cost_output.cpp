@@ -21,18 +21,26 @@ std::string format(const char* pattern, ...) {
 
 using ull = unsigned long long;
 
-std::string escaped(const char* text) {
+std::string json_text(const char* text) {
     std::string out;
-    for (const char* p = text ? text : ""; *p != 0; ++p) {
+    for (const char* p = text; *p != 0; ++p) {
         if (*p == '"' || *p == '\\') out += '\\';
-        if (*p == '<')
-            out += "&lt;";
-        else if (*p == '&')
-            out += "&amp;";
-        else
-            out += *p;
+        out += *p;
     }
     return out;
+}
+
+std::string xml_text(const std::string& text) {
+    std::string out;
+    for (const char c : text) out += c == '<' ? "&lt;" : c == '&' ? "&amp;" : std::string(1, c);
+    return out;
+}
+
+// About eight round steps to `length`.
+double round_step(double length) {
+    double step = 1;
+    while (step * 80 < length) step *= 10;
+    return step * 2 * 8 >= length ? step * 2 : step * 5 * 8 >= length ? step * 5 : step * 10;
 }
 
 }  // namespace
@@ -79,50 +87,64 @@ void Cost::write_trace(std::ostream& out) const {
             out << ",\n{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":" << core << ",\"tid\":" << p
                 << ",\"args\":{\"name\":\"" << pipe_name(p) << "\"}}";
     }
-    for (const TraceEvent& e : trace)
+    for (const TraceEvent& e : trace) {
         out << ",\n{\"ph\":\"X\",\"pid\":" << e.core << ",\"tid\":" << e.pipe << ",\"name\":\""
-            << escaped(e.name) << format("\",\"ts\":%.4f,\"dur\":%.4f", e.start * us, e.cycles * us)
-            << ",\"args\":{\"at\":\"" << escaped(e.file) << ":" << e.line << "\"}}";
+            << json_text(e.name)
+            << format("\",\"ts\":%.4f,\"dur\":%.4f", e.start * us, e.cycles * us);
+        if (e.file) out << ",\"args\":{\"at\":\"" << json_text(e.file) << ":" << e.line << "\"}";
+        out << "}";
+    }
     out << "\n]}\n";
 }
 
 void Cost::write_svg(std::ostream& out) const {
-    constexpr int kLeft = 110, kWidth = 1000, kRow = 14, kGap = 8, kMaxCores = 8;
+    constexpr int kLeft = 110, kTop = 56, kWidth = 1000, kRow = 14, kMaxCores = 8;
+    constexpr int kGroup = kPipes * kRow + 10;
     constexpr const char* kColours[] = {"#8d99ae", "#2a9d8f", "#457b9d", "#e76f51"};
     const int shown = static_cast<int>(std::min<size_t>(cores.size(), kMaxCores));
-    const int height = 50 + shown * (kPipes * kRow + kGap) + 30;
+    const int bottom = kTop + shown * kGroup;
     const double scale = kWidth / std::max(1.0, cycles);
-    out << "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" << kLeft + kWidth + 50
-        << "\" height=\"" << height
-        << "\" font-family=\"sans-serif\" font-size=\"11\">\n<rect width=\"100%\" "
-           "height=\"100%\" fill=\"white\"/>\n";
     out << format(
-        "<text x=\"10\" y=\"18\">Cost model (not a measurement): %.0f cycles, %.2f us; first %d of "
-        "%zu cores</text>\n",
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" "
+        "font-family=\"sans-serif\" font-size=\"11\">\n"
+        "<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n",
+        kLeft + kWidth + 40, bottom + 40);
+    out << format(
+        "<text x=\"10\" y=\"20\" font-size=\"13\">Cost model, not a measurement: %.0f cycles, "
+        "%.2f us, %d of %zu cores</text>\n",
         cycles, microseconds(), shown, cores.size());
+    const double step = round_step(cycles);
+    for (double tick = 0; tick <= cycles; tick += step)
+        out << format(
+            "<path d=\"M%.1f %dV%d\" stroke=\"#dddddd\"/>"
+            "<text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%.0f</text>\n",
+            kLeft + tick * scale, kTop - 6, bottom, kLeft + tick * scale, bottom + 14, tick);
+    out << format("<text x=\"%d\" y=\"%d\" text-anchor=\"middle\">cycles</text>\n",
+                  kLeft + kWidth / 2, bottom + 30);
+    for (int c = 0; c < shown; ++c) {
+        const int y = kTop + c * kGroup;
+        out << format("<text x=\"10\" y=\"%d\">core %d</text>\n", y + 10, c);
+        for (int p = 0; p < kPipes; ++p)
+            out << format(
+                "<text x=\"%d\" y=\"%d\" text-anchor=\"end\" fill=\"#666666\">%s</text>\n",
+                kLeft - 8, y + p * kRow + 10, pipe_name(p));
+    }
+    for (const TraceEvent& e : trace) {
+        if (e.core >= shown) continue;
+        const std::string at = e.file ? " " + std::string(e.file) + format(":%d", e.line) : "";
+        out << format("<rect x=\"%.2f\" y=\"%d\" width=\"%.2f\" height=\"%d\" fill=\"%s\">",
+                      kLeft + e.start * scale, kTop + e.core * kGroup + e.pipe * kRow,
+                      std::max(0.5, e.cycles * scale), kRow - 2,
+                      e.file ? kColours[e.pipe] : "#d5d9e0")
+            << "<title>" << xml_text(e.name + at) << "</title></rect>\n";
+    }
     const double bound = kLeft + bandwidth_bound_cycles * scale;
     const bool right = bandwidth_bound_cycles > cycles / 2;  // the label goes to the left
     out << format(
-        "<line x1=\"%.1f\" x2=\"%.1f\" y1=\"26\" y2=\"%d\" stroke=\"#c1121f\" "
-        "stroke-dasharray=\"4\"/>"
-        "<text x=\"%.1f\" y=\"36\" fill=\"#c1121f\"%s>GM bandwidth bound</text>\n",
-        bound, bound, height - 20, bound + (right ? -4 : 4), right ? " text-anchor=\"end\"" : "");
-    for (int tick = 0; tick <= 4; ++tick)
-        out << format("<text x=\"%d\" y=\"%d\" text-anchor=\"middle\">%.0f cycles</text>\n",
-                      kLeft + kWidth * tick / 4, height - 6, cycles * tick / 4);
-    for (int c = 0; c < shown; ++c)
-        for (int p = 0; p < kPipes; ++p)
-            out << format("<text x=\"10\" y=\"%d\">core %d %s</text>\n",
-                          50 + c * (kPipes * kRow + kGap) + p * kRow, c, pipe_name(p));
-    for (const TraceEvent& e : trace) {
-        if (e.core >= shown) continue;
-        out << format("<rect x=\"%.2f\" y=\"%d\" width=\"%.2f\" height=\"%d\" fill=\"%s\">",
-                      kLeft + e.start * scale, 40 + e.core * (kPipes * kRow + kGap) + e.pipe * kRow,
-                      std::max(0.3, e.cycles * scale), kRow - 2, kColours[e.pipe])
-            << "<title>" << escaped(e.name) << " " << escaped(e.file) << ":" << e.line
-            << "</title></rect>\n";
-    }
-    out << "</svg>\n";
+        "<path d=\"M%.1f %dV%d\" stroke=\"#c1121f\" stroke-dasharray=\"4\"/>"
+        "<text x=\"%.1f\" y=\"%d\" fill=\"#c1121f\"%s>GM bandwidth bound</text>\n</svg>\n",
+        bound, kTop - 16, bottom, bound + (right ? -4 : 4), kTop - 8,
+        right ? " text-anchor=\"end\"" : "");
 }
 
 }  // namespace ascendc_emulator

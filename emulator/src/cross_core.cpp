@@ -114,15 +114,15 @@ void cross_core_set(int mode, pipe_t pipe, uint16_t flag, Loc loc) {
     core.flush_atomics();
     const int key = mode * 16 + flag;
     std::unique_lock<std::mutex> lock(core.launch.mutex);
-    auto& clocks = core.launch.cross_clocks[{key, core.block}];
     // What the named pipe has finished, and what it knew of the others.
-    std::vector<uint32_t> now(size_t(core.launch.blocks) * kPipes);
-    raise_to(now, core.remote);
+    Launch::CrossSet now;
+    now.clocks.resize(size_t(core.launch.blocks) * kPipes);
+    raise_to(now.clocks, core.remote);
     const Pipe p = pipe == PIPE_MTE3 ? kMte3 : pipe == PIPE_MTE2 ? kMte2 : pipe == PIPE_V ? kV : kS;
     const Flag f = core.make_flag(p, loc);
-    for (int i = 0; i < kPipes; ++i) now[core.block * kPipes + i] = f.clocks[i];
-    raise_to(clocks, now);
-    ++core.cross_sets[key];
+    for (int i = 0; i < kPipes; ++i) now.clocks[core.block * kPipes + i] = f.clocks[i];
+    now.time = f.time;
+    core.launch.cross_flags[{key, core.block}].sets.push_back(std::move(now));
     core.launch.state_changed();
 }
 
@@ -135,17 +135,23 @@ void cross_core_wait(int mode, pipe_t, uint16_t flag, Loc loc) {
     const auto [first, last] = members_of(core, mode);
     std::unique_lock<std::mutex> lock(core.launch.mutex);
     core.launch.wait(lock, core, instr, "deadlock", [&, first = first, last = last] {
-        for (uint32_t b = first; b < last; ++b) {
-            const auto& other = core.launch.cores[b];
-            if (!other || other->cross_sets[key] < wanted) return false;
-        }
+        for (uint32_t b = first; b < last; ++b)
+            if (core.launch.cross_flags[{key, b}].count() < wanted) return false;
         return true;
     });
     lock.lock();
-    for (uint32_t b = first; b < last; ++b)
-        raise_to(core.remote, core.launch.cross_clocks[{key, b}]);
+    double latest = 0;
+    for (uint32_t b = first; b < last; ++b) {
+        auto& flag = core.launch.cross_flags[{key, b}];
+        Launch::CrossSet& set = flag.sets[wanted - 1 - flag.done];
+        raise_to(core.remote, set.clocks);
+        latest = std::max(latest, set.time);
+        if (++set.readers < last - first) continue;
+        flag.sets.pop_front();  // members wait in order, so this was the oldest
+        ++flag.done;
+    }
     lock.unlock();
-    core.wait_until(kS, core.time[kS] + core.soc.cost.sync_all);
+    core.wait_until(kS, latest + core.soc.cost.sync_all);
 }
 
 }  // namespace ascendc_emulator::rt

@@ -106,8 +106,7 @@ void Launch::check_end(Core& core) {
 void Launch::finish_core(Core& core) {
     // The end of a kernel waits for all pipes.
     core.barrier_all();
-    core.finish_time = *std::max_element(core.time.begin(), core.time.end());
-    core.cost.cycles = core.finish_time + (options.cost ? soc.cost.launch : 0);
+    core.cost.cycles = *std::max_element(core.time.begin(), core.time.end());
 }
 
 void Launch::run_block(uint32_t index, const std::function<void()>& body) {
@@ -207,10 +206,15 @@ Cost Launch::collect_cost() const {
     std::vector<double> lanes(threads, 0);
     for (const auto& core : cores) {
         cost.cores.push_back(core->cost);
-        lanes[core->block % threads] += core->cost.cycles;
         cost.gm_bytes_read += core->cost.pipe[kMte2].bytes;
         cost.gm_bytes_written += core->cost.pipe[kMte3].bytes;
-        cost.trace.insert(cost.trace.end(), core->trace.begin(), core->trace.end());
+        // A block that waited for its core begins where the one before ended.
+        double& lane = lanes[core->block % threads];
+        for (TraceEvent event : core->trace) {
+            event.start += lane;
+            cost.trace.push_back(event);
+        }
+        lane += core->cost.cycles;
     }
     cost.cycles = *std::max_element(lanes.begin(), lanes.end());
     const double bytes = static_cast<double>(cost.gm_bytes_read + cost.gm_bytes_written);

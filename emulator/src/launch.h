@@ -62,7 +62,18 @@ class Launch {
         uint64_t count = 0;
     };
     std::map<std::pair<const void*, int64_t>, Signal> signals;
-    std::map<std::pair<int, uint32_t>, std::vector<uint32_t>> cross_clocks;
+    // What the setter knew at each CrossCoreSetFlag that not all members have waited for yet.
+    struct CrossSet {
+        std::vector<uint32_t> clocks;
+        double time = 0;
+        uint32_t readers = 0;
+    };
+    struct CrossFlag {
+        uint64_t done = 0;  // sets that all members have waited for
+        std::deque<CrossSet> sets;
+        uint64_t count() const { return done + sets.size(); }
+    };
+    std::map<std::pair<int, uint32_t>, CrossFlag> cross_flags;  // (mode and flag, setting core)
 
   private:
     void run_block(uint32_t block, const std::function<void()>& body);

@@ -222,22 +222,22 @@ void atomic_extremes() {
 }
 
 void block_gather() {
-    float* x = gm<float>(128, 0.0f);
-    for (int i = 0; i < 128; ++i) x[i] = static_cast<float>(i);
+    uint32_t* x = gm<uint32_t>(128, 0);
+    for (uint32_t i = 0; i < 128; ++i) x[i] = i;
     uint32_t* offsets = gm<uint32_t>(8, 0);
     for (uint32_t i = 0; i < 8; ++i) offsets[i] = (7 - i) * 32;
-    float* z = gm_unwritten<float>(64);
+    uint32_t* z = gm_unwritten<uint32_t>(64);
     CHECK_CLEAN(run([&] {
         TPipe pipe;
         TBuf<TPosition::VECCALC> a, b, c;
         auto t = loaded(pipe, a, x, 128);
         auto o = loaded(pipe, b, offsets, 8);
         pipe.InitBuffer(c, 256);
-        auto r = c.Get<float>();
+        auto r = c.Get<uint32_t>();
         Gatherb(r, t, o, 1, GatherRepeatParams{1, 8});
         stored(z, r, 64);
     }));
-    CHECK(z[0] == 56.0f && z[63] == 7.0f);
+    CHECK(z[0] == 56 && z[63] == 7);
     ascendc_emulator::GmFree(x);
     ascendc_emulator::GmFree(offsets);
     ascendc_emulator::GmFree(z);

@@ -62,7 +62,7 @@ void registered_memory_and_costs() {
     CHECK(mte2.instructions == 8 && mte2.transfers == 8 && mte2.bytes == 4 * 2 * 8192);
     CHECK(cost.cores[3].pipe[1].repeats == 4 * 32);
     CHECK(cost.cycles > cost.bandwidth_bound_cycles && cost.bandwidth_bound_cycles > 0);
-    CHECK(cost.trace.size() == 8 * 16);
+    CHECK(cost.trace.size() == 8 * 17);  // with the start of each block
     std::ostringstream trace, picture;
     cost.write_trace(trace);
     cost.write_svg(picture);

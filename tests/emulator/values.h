@@ -128,4 +128,20 @@ void apply(const std::string& name, const std::vector<D>& old, const std::vector
     for (uint8_t* p : {g_old, g_a, g_b}) ascendc_emulator::GmFree(p);
 }
 
+// The bits of check_values.py's masks.
+template <typename T>
+uint64_t* bit_mask_for() {
+    static uint64_t mask[2] = {0xf0f0a5a50123ffffull, sizeof(T) == 2 ? 0x00ff00ff12345678ull : 0};
+    return mask;
+}
+
+// 32-byte blocks that a repeat of as many lanes as `Wider` has takes up in a tensor of T.
+template <typename T, typename Wider>
+constexpr uint8_t repeat_blocks = 8 * sizeof(T) / sizeof(Wider);
+
+void elementwise_values();
+void conversion_values();
+void reduction_values();
+void move_values();
+
 }  // namespace values

@@ -24,16 +24,56 @@ constexpr uint32_t GetUBSizeInBytes() {
     return TOTAL_UB_SIZE;
 }
 
-template <typename T, typename U, typename... Rest>
+template <typename T, typename U>
 void Compares(const LocalTensor<U>& dst, const LocalTensor<T>& src, const T scalar, CMPMODE mode,
               uint32_t count, rt::Loc loc = rt::Loc::here()) {
     CompareScalar(dst, src, scalar, mode, count, loc);
 }
-template <typename T, typename U>
+template <typename T, typename U, bool isSetMask = true>
 void Compares(const LocalTensor<U>& dst, const LocalTensor<T>& src, const T scalar, CMPMODE mode,
               uint64_t mask, uint8_t repeat, const UnaryRepeatParams& params,
               rt::Loc loc = rt::Loc::here()) {
-    CompareScalar(dst, src, scalar, mode, mask, repeat, params, loc);
+    CompareScalar<T, U, isSetMask>(dst, src, scalar, mode, mask, repeat, params, loc);
+}
+
+template <typename T, typename U, bool isSetMask = true>
+void Compares(const LocalTensor<U>& dst, const LocalTensor<T>& src, const T scalar, CMPMODE mode,
+              const uint64_t mask[], uint8_t repeat, const UnaryRepeatParams& params,
+              rt::Loc loc = rt::Loc::here()) {
+    CompareScalar<T, U, isSetMask>(dst, src, scalar, mode, mask, repeat, params, loc);
+}
+
+// The reductions inside repeats, named by what they reduce. `Mask`: a count or an array of bits.
+enum class ReduceType { SUM, MAX, MIN };
+template <ReduceType type, typename T, typename U, bool isSetMask = true, typename Mask>
+void ReduceRepeat(const LocalTensor<T>& dst, const LocalTensor<U>& src, const Mask& mask,
+                  int32_t repeat, int32_t dstRep, int32_t srcBlk, int32_t srcRep,
+                  ReduceOrder order = ReduceOrder::ORDER_VALUE_INDEX,
+                  rt::Loc loc = rt::Loc::here()) {
+    if constexpr (type == ReduceType::SUM)
+        WholeReduceSum<T, isSetMask>(dst, src, mask, repeat, dstRep, srcBlk, srcRep, loc);
+    if constexpr (type == ReduceType::MAX)
+        WholeReduceMax<T, isSetMask>(dst, src, mask, repeat, dstRep, srcBlk, srcRep, order, loc);
+    if constexpr (type == ReduceType::MIN)
+        WholeReduceMin<T, isSetMask>(dst, src, mask, repeat, dstRep, srcBlk, srcRep, order, loc);
+}
+template <ReduceType type, typename T, typename U, bool isSetMask = true, typename Mask>
+void ReduceDataBlock(const LocalTensor<T>& dst, const LocalTensor<U>& src, const Mask& mask,
+                     int32_t repeat, int32_t dstRep, int32_t srcBlk, int32_t srcRep,
+                     rt::Loc loc = rt::Loc::here()) {
+    if constexpr (type == ReduceType::SUM)
+        BlockReduceSum<T, isSetMask>(dst, src, repeat, mask, dstRep, srcBlk, srcRep, loc);
+    if constexpr (type == ReduceType::MAX)
+        BlockReduceMax<T, isSetMask>(dst, src, repeat, mask, dstRep, srcBlk, srcRep, loc);
+    if constexpr (type == ReduceType::MIN)
+        BlockReduceMin<T, isSetMask>(dst, src, repeat, mask, dstRep, srcBlk, srcRep, loc);
+}
+template <ReduceType type, typename T, typename U, bool isSetMask = true, typename Mask>
+void ReducePairElem(const LocalTensor<T>& dst, const LocalTensor<U>& src, const Mask& mask,
+                    int32_t repeat, int32_t dstRep, int32_t srcBlk, int32_t srcRep,
+                    rt::Loc loc = rt::Loc::here()) {
+    static_assert(type == ReduceType::SUM, "AscendC::ReducePairElem sums only");
+    PairReduceSum<T, isSetMask>(dst, src, repeat, mask, dstRep, srcBlk, srcRep, loc);
 }
 
 template <typename A, typename B>

@@ -50,11 +50,18 @@ void Cast(const LocalTensor<D>& dst, const LocalTensor<S>& src, const RoundMode&
     set_count(call, count);
     rt::cast(call, mode, loc);
 }
-// Conversion on the scalar unit.
+// Conversion on the scalar unit, with the rounding modes that it has.
+template <typename S, typename D, RoundMode mode>
+constexpr bool has_scalar_cast =
+    !on_910 && std::is_same_v<S, float> &&
+    (std::is_same_v<D, half> ? mode == RoundMode::CAST_ODD
+                             : std::is_same_v<D, int32_t> && mode >= RoundMode::CAST_RINT &&
+                                   mode <= RoundMode::CAST_ROUND);
 template <typename S, typename D, RoundMode mode>
 D ScalarCast(S value, rt::Loc loc = rt::Loc::here()) {
-    static_assert(std::is_same_v<S, float> && one_of<D, half, int32_t, bfloat16_t>,
-                  "AscendC::ScalarCast converts float to half, bfloat16_t or int32_t");
+    static_assert(has_scalar_cast<S, D, mode>,
+                  "AscendC::ScalarCast does not exist for these types and this mode on "  //
+                  ASCENDC_EMULATOR_SOC_NAME);
     D result;
     rt::scalar_cast(rt::dtype_of<D>(), rt::dtype_of<S>(), mode, &value, &result, loc);
     return result;
@@ -135,11 +142,13 @@ void SetCmpMask(const LocalTensor<T>& src, rt::Loc loc = rt::Loc::here()) {
     rt::move_compare_mask(src.ub, true, loc);
 }
 
+template <typename T, typename U>
+constexpr bool has_compare_scalar = !on_910 && has_compare<T> && std::is_same_v<U, uint8_t>;
 template <typename T, typename U, bool isSetMask = true>
 void CompareScalar(const LocalTensor<U>& dst, const LocalTensor<T>& src, const T scalar,
                    CMPMODE mode, const uint64_t mask[], uint8_t repeat,
                    const UnaryRepeatParams& params, rt::Loc loc = rt::Loc::here()) {
-    ASCENDC_EMULATOR_REQUIRE(!on_910 && has_compare<T> && is_mask_byte<U>, "CompareScalar");
+    ASCENDC_EMULATOR_REQUIRE((has_compare_scalar<T, U>), "CompareScalar");
     auto call = unary_call("CompareScalar", rt::Op::copy, dst, src);
     set_scalar(call, scalar);
     set_form(call, bit_mask(mask, isSetMask), repeat, params);
@@ -149,7 +158,7 @@ template <typename T, typename U, bool isSetMask = true>
 void CompareScalar(const LocalTensor<U>& dst, const LocalTensor<T>& src, const T scalar,
                    CMPMODE mode, uint64_t mask, uint8_t repeat, const UnaryRepeatParams& params,
                    rt::Loc loc = rt::Loc::here()) {
-    ASCENDC_EMULATOR_REQUIRE(!on_910 && has_compare<T> && is_mask_byte<U>, "CompareScalar");
+    ASCENDC_EMULATOR_REQUIRE((has_compare_scalar<T, U>), "CompareScalar");
     auto call = unary_call("CompareScalar", rt::Op::copy, dst, src);
     set_scalar(call, scalar);
     set_form(call, count_mask(mask, isSetMask), repeat, params);
@@ -158,7 +167,7 @@ void CompareScalar(const LocalTensor<U>& dst, const LocalTensor<T>& src, const T
 template <typename T, typename U>
 void CompareScalar(const LocalTensor<U>& dst, const LocalTensor<T>& src, const T scalar,
                    CMPMODE mode, uint32_t count, rt::Loc loc = rt::Loc::here()) {
-    ASCENDC_EMULATOR_REQUIRE(!on_910 && has_compare<T> && is_mask_byte<U>, "CompareScalar");
+    ASCENDC_EMULATOR_REQUIRE((has_compare_scalar<T, U>), "CompareScalar");
     auto call = unary_call("CompareScalar", rt::Op::copy, dst, src);
     set_scalar(call, scalar);
     set_count(call, count);
@@ -166,7 +175,7 @@ void CompareScalar(const LocalTensor<U>& dst, const LocalTensor<T>& src, const T
 }
 
 template <typename U>
-constexpr bool is_select_mask = one_of<U, uint8_t, int8_t, uint16_t, uint32_t, uint64_t>;
+constexpr bool is_select_mask = one_of<U, uint8_t, uint16_t, uint32_t, uint64_t>;
 
 template <typename T, typename U, bool isSetMask = true>
 void Select(const LocalTensor<T>& dst, const LocalTensor<U>& selMask, const LocalTensor<T>& src0,

@@ -57,7 +57,7 @@ template <typename T>
 void Gatherb(const LocalTensor<T>& dst, const LocalTensor<T>& src,
              const LocalTensor<uint32_t>& offsets, uint8_t repeat, const GatherRepeatParams& params,
              rt::Loc loc = rt::Loc::here()) {
-    ASCENDC_EMULATOR_REQUIRE(on_910b && is_16_or_32_bit<T>, "Gatherb");
+    ASCENDC_EMULATOR_REQUIRE((on_910b && one_of<T, uint16_t, uint32_t>), "Gatherb");
     rt::gather_blocks(dst.ub, src.ub, offsets.ub, repeat, params.dstBlkStride, params.dstRepStride,
                       loc);
 }

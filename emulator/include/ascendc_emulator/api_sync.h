@@ -132,6 +132,7 @@ void IBWait(const GlobalTensor<int32_t>& gm, const LocalTensor<int32_t>& ub, int
             int32_t event, rt::Loc loc = rt::Loc::here()) {
     rt::ib_wait(gm.gm, ub.ub, block, event, loc);
 }
+#if __CCE_AICORE__ >= 200
 inline void InitDetermineComputeWorkspace(GlobalTensor<int32_t>& gm, LocalTensor<int32_t>& ub,
                                           rt::Loc loc = rt::Loc::here()) {
     rt::determine_init(gm.gm, ub.ub, loc);
@@ -144,6 +145,7 @@ inline void NotifyNextBlock(GlobalTensor<int32_t>& gm, LocalTensor<int32_t>& ub,
                             rt::Loc loc = rt::Loc::here()) {
     rt::determine_notify(gm.gm, ub.ub, loc);
 }
+#endif
 #if __CCE_AICORE__ == 220
 template <uint8_t modeId, pipe_t pipe>
 void CrossCoreSetFlag(uint16_t flag, rt::Loc loc = rt::Loc::here()) {
