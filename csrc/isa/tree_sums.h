@@ -61,8 +61,8 @@ AG_INLINE void tree_sums(const Folded* x, float* sums) {
 }
 #endif
 
-// Lane i is values[index[i]]; 16 lanes name at most 32 values, each eighth of a Lanes only values
-// of one aligned group of eight.
+// Lane i is values[index[i]], of 32 values; eight neighbouring lanes take theirs from one aligned
+// group of eight.
 AG_INLINE Lanes pick(const float* values, const int32_t* index) {
 #if defined(__AVX512F__)
     return {{(Register)_mm512_permutex2var_ps(_mm512_loadu_ps(values), _mm512_loadu_si512(index),

@@ -5,7 +5,9 @@
 #include "isa/stream.h"
 #include "ops/softmax_backward/along_rows.h"
 #include "ops/softmax_backward/op.h"
+#include "ops/softmax_backward/planes.h"
 #include "ops/softmax_backward/short_rows.h"
+#include "ops/softmax_backward/transposed.h"
 
 namespace ascend_grad {
 namespace {
@@ -17,10 +19,11 @@ class SoftmaxRows {
     using Traversal = Op::Traversal;
 
   public:
-    static constexpr int kMaxColumns = 512;  // of the plan's row groups but those along rows
+    static constexpr int kMaxColumns =
+        kChannelTile;  // of the plan's row groups but those along rows
 
     SoftmaxRows(const Op::Plan& plan, void* const* addresses, bool streaming)
-        : plan_(plan), addresses_(addresses), streaming_(streaming) {
+        : plan_(plan), addresses_(addresses), streaming_(streaming), sink_(streaming, nullptr) {
         const int inner = plan.rows.count - 1;
         for (int k = 0; k < 3; ++k) row_stride_[k] = plan.rows.stride[inner][k];
     }
@@ -50,7 +53,7 @@ class SoftmaxRows {
             along_rows();
             return;
         }
-        float sums[kMaxColumns];
+        float sums[kMaxColumns + kLanes] = {};
         if (plan_.chunks == 1) {
             sum_chunk(0, sums);
         } else {
@@ -68,9 +71,11 @@ class SoftmaxRows {
     void sum_chunk(int64_t chunk, float* sums) {
         switch (plan_.traversal) {
             case Traversal::kAlongRows:
+            case Traversal::kAlongToAcross:
                 for (int i = 0; i < count_; ++i) sums[i] = sum_chunk_along(i, chunk);
                 break;
             case Traversal::kAcrossRows:
+            case Traversal::kAcrossToAlong:
                 sum_across(chunk, sums);
                 break;
             case Traversal::kStaged:
@@ -82,13 +87,22 @@ class SoftmaxRows {
     void write_chunk(int64_t chunk, const float* sums) {
         switch (plan_.traversal) {
             case Traversal::kAlongRows:
-                for (int i = 0; i < count_; ++i) {
-                    Sink<U> sink(streaming_, output(i, chunk));
-                    write_along(i, chunk, sums[i], false, sink);
-                }
+                for (int i = 0; i < count_; ++i) write_along(i, chunk, sums[i], false);
                 break;
             case Traversal::kAcrossRows:
                 write_across(chunk, sums);
+                break;
+            case Traversal::kAlongToAcross:
+                for (int i = 0; i < length_of(chunk); i += kLanes) {
+                    for (int row = 0; row < count_; row += kBlockRows<U>)
+                        write_transposed<true>(chunk, i, row, sums + row);
+                }
+                break;
+            case Traversal::kAcrossToAlong:
+                for (int i = 0; i < length_of(chunk); i += kBlockRows<U>) {
+                    for (int row = 0; row < count_; row += kLanes)
+                        write_transposed<false>(chunk, i, row, sums + row);
+                }
                 break;
             case Traversal::kStaged:
                 write_staged(chunk, sums);
@@ -119,10 +133,10 @@ class SoftmaxRows {
     }
 
     void along_rows() {
-        Sink<U> sink(streaming_, output(0, 0));
         if (plan_.length <= kLanes && count_ >= kLanes && rows_follow_each_other()) {
+            sink_.move_to(output(0, 0));
             short_rows_.run(input(0, 0, 0), input(1, 0, 0), static_cast<int>(plan_.length), count_,
-                            sink);
+                            sink_);
             return;
         }
         // While a row is written the next one is read.
@@ -131,7 +145,7 @@ class SoftmaxRows {
             double total = 0.0;
             float last = 0.0f;
             for (int64_t chunk = 0; chunk < plan_.chunks; ++chunk) {
-                last = write_along(row, chunk, sum, row + 1 < count_, sink);
+                last = write_along(row, chunk, sum, row + 1 < count_);
                 total += static_cast<double>(last);
             }
             sum = plan_.chunks == 1 ? last : static_cast<float>(total);
@@ -154,7 +168,7 @@ class SoftmaxRows {
     }
 
     // Returns the same chunk's sum of the next row if `sums_next`.
-    float write_along(int row, int64_t chunk, float sum, bool sums_next, Sink<U>& sink) const {
+    float write_along(int row, int64_t chunk, float sum, bool sums_next) {
         const int n = length_of(chunk);
         const auto write = [&](U* out, bool streams) {
             if (plan_.step == 1) return write_along<1>(row, chunk, sum, sums_next, out, streams, n);
@@ -165,9 +179,9 @@ class SoftmaxRows {
         if ((reinterpret_cast<intptr_t>(output(row, chunk)) | bytes) % 64 == 0) {
             return write(output(row, chunk), true);
         }
-        sink.move_to(output(row, chunk));
-        const float result = write(sink.reserve(n), false);
-        sink.commit(n);
+        sink_.move_to(output(row, chunk));
+        const float result = write(sink_.reserve(n), false);
+        sink_.commit(n);
         return result;
     }
     template <int kStep>
@@ -183,53 +197,105 @@ class SoftmaxRows {
 
     void sum_across(int64_t chunk, float* sums) {
         const int n = length_of(chunk);
+        if (plan_.is_plane) {
+            sum_plane(input(0, 0, chunk), input(1, 0, chunk), count_, n, lanes_.at(0, 0, 0), sums);
+            return;
+        }
         lanes_.clear(count_, n);
         for (int begin = 0; begin < n; begin += kGroup) {
             const int end = n - begin < kGroup ? n : begin + kGroup;
             for (int lane = 0; lane < kLanes && begin + lane < end; ++lane) {
-                for (int c = 0; c < count_; c += kLanes)
-                    add_lane(chunk, begin + lane, end, lane, c);
+                add_lane(chunk, begin + lane, end, lane);
             }
         }
         lanes_.add_lanes();
         std::memcpy(sums, lanes_.at(0, 0, 0), sizeof(float) * static_cast<size_t>(count_));
     }
-    // Every sixteenth element from `first` on of up to 16 rows.
-    AG_INLINE void add_lane(int64_t chunk, int first, int end, int lane, int row) {
-        float* to = lanes_.at(0, lane, row);
-        Lanes sum = load(to);
-        const int n = count_ - row;
-        for (int i = first; i < end; i += kLanes) {
-            const T* g = reinterpret_cast<const T*>(address(0, row, chunk * plan_.chunk + i));
-            const T* y = reinterpret_cast<const T*>(address(1, row, chunk * plan_.chunk + i));
-            sum = sum + (n >= kLanes ? load(g) * load(y) : load_first(g, n) * load_first(y, n));
+    // Every sixteenth element from `first` on.
+    void add_lane(int64_t chunk, int first, int end, int lane) {
+        const T* g[kGroup / kLanes];
+        const T* y[kGroup / kLanes];
+        int m = 0;
+        for (int i = first; i < end; i += kLanes, ++m) {
+            g[m] = reinterpret_cast<const T*>(address(0, 0, chunk * plan_.chunk + i));
+            y[m] = reinterpret_cast<const T*>(address(1, 0, chunk * plan_.chunk + i));
         }
-        store_raw(to, sum);
+        for (int c = 0; c < count_; c += kPairLanes) {
+            float* to = lanes_.at(0, lane, c);
+            LanePair sum = load_pair(to);
+            for (int k = 0; k < m; ++k) sum = sum + products_of(g[k] + c, y[k] + c, count_ - c);
+            store_raw(to, sum.low);
+            store_raw(to + kLanes, sum.high);
+        }
+    }
+    // An address that does not exist does no harm.
+    static AG_INLINE void prefetch(const void* p, int64_t distance) {
+        __builtin_prefetch(reinterpret_cast<const void*>(reinterpret_cast<intptr_t>(p) + distance));
     }
 
     void write_across(int64_t chunk, const float* sums) {
         const int n = length_of(chunk);
+        float repeated[kMaxColumns + kRepeats] = {};
+        std::memcpy(repeated, sums, sizeof(float) * static_cast<size_t>(count_));
+        if (plan_.is_plane) {
+            repeat_sums(repeated, count_);
+            sink_.move_to(output(0, chunk));
+            for (int i = 0; i < n * count_; i += Sink<U>::kReserve) {
+                const int m = static_cast<int>(least(Sink<U>::kReserve, n * count_ - i));
+                write_plane(input(0, 0, chunk) + i, input(1, 0, chunk) + i, sink_.reserve(m), m,
+                            count_, i % count_, repeated);
+                sink_.commit(m);
+            }
+            return;
+        }
         for (int i = 0; i < n; ++i) {
             const T* g = reinterpret_cast<const T*>(address(0, 0, chunk * plan_.chunk + i));
             const T* y = reinterpret_cast<const T*>(address(1, 0, chunk * plan_.chunk + i));
             U* out = reinterpret_cast<U*>(address(2, 0, chunk * plan_.chunk + i));
             int c = 0;
-            for (; c + kLanes <= count_; c += kLanes) {
-                const Lanes value = load(y + c) * (load(g + c) - load(sums + c));
+            for (; c + kPairLanes <= count_; c += kPairLanes) {
+                for (int k = 0; k < kPairLanes; k += kLine) {
+                    prefetch(g + c + k, kAhead * plan_.stride[0]);
+                    prefetch(y + c + k, kAhead * plan_.stride[1]);
+                }
+                const LanePair value =
+                    load_pair(y + c) * (load_pair(g + c) - load_pair(repeated + c));
                 if (streaming_) {
-                    stream_store(out + c, value);
+                    stream_store_pair(out + c, value);
                 } else {
-                    store(out + c, value);
+                    store_pair(out + c, value);
                 }
             }
             if (c < count_) {
                 const int rest = count_ - c;
-                store_first(out + c,
-                            load_first(y + c, rest) *
-                                (load_first(g + c, rest) - load_first(sums + c, rest)),
-                            rest);
+                store_first_pair(out + c,
+                                 load_first_pair(y + c, rest) *
+                                     (load_first_pair(g + c, rest) - load_pair(repeated + c)),
+                                 rest);
             }
         }
+    }
+
+    // --- inputs contiguous along rows and out across them, or the reverse ---
+
+    // Elements from i on, of rows from `row` on.
+    template <bool kAlong>
+    void write_transposed(int64_t chunk, int i, int row, const float* sums) {
+        const int elements = length_of(chunk) - i;
+        const int rows = count_ - row;
+        TransposedBlock<T, U, kAlong> block;
+        block.g = address(0, row, chunk * plan_.chunk + i);
+        block.y = address(1, row, chunk * plan_.chunk + i);
+        block.out = address(2, row, chunk * plan_.chunk + i);
+        block.g_stride = kAlong ? row_stride_[0] : plan_.stride[0];
+        block.y_stride = kAlong ? row_stride_[1] : plan_.stride[1];
+        block.out_stride = kAlong ? plan_.stride[2] : row_stride_[2];
+        block.sums = sums;
+        block.lines = static_cast<int>(least(kBlockRows<U>, kAlong ? rows : elements));
+        block.columns = static_cast<int>(least(kLanes, kAlong ? elements : rows));
+        block.streams =
+            streaming_ && (reinterpret_cast<intptr_t>(block.out) | block.out_stride) % 64 == 0;
+        block.write();
     }
 
     // --- staged: up to 16 rows by kStage elements ---
@@ -279,13 +345,16 @@ class SoftmaxRows {
         }
     }
 
-    static constexpr int kGroup = 64;
+    static constexpr int kGroup = 64;  // elements whose lanes are added together
+    static constexpr int kAhead = 4;   // elements
+    static constexpr int kLine = 64 / sizeof(T);
     static constexpr int kStage = 128;
     static constexpr int kStagedRows = 16;
 
     const Op::Plan& plan_;
     void* const* addresses_;
     const bool streaming_;
+    Sink<U> sink_;
     int64_t row_stride_[3];
     char* base_[3] = {};
     int count_ = 0;
@@ -313,7 +382,7 @@ struct SoftmaxBackwardKernel {
                            int64_t begin, int64_t end) {
         with_rows(plan, addresses, false, [&](auto& rows) {
             for_each_chunk(plan, begin, end, rows, [&](int64_t chunk) {
-                float sums[SoftmaxRows<T, T>::kMaxColumns];
+                float sums[SoftmaxRows<T, T>::kMaxColumns + kLanes] = {};
                 rows.sum_chunk(chunk, sums);
                 for (int i = 0; i < rows.count(); ++i) {
                     partials[(rows.first_row() + i) * plan.chunks + chunk] = sums[i];
@@ -325,7 +394,7 @@ struct SoftmaxBackwardKernel {
     static void write_chunks(const Op::Plan& plan, void* const* addresses, const float* partials,
                              bool streaming, int64_t begin, int64_t end) {
         with_rows(plan, addresses, streaming, [&](auto& rows) {
-            float sums[SoftmaxRows<T, T>::kMaxColumns];
+            float sums[SoftmaxRows<T, T>::kMaxColumns + kLanes] = {};
             int64_t summed_row = -1;
             for_each_chunk(plan, begin, end, rows, [&](int64_t chunk) {
                 if (rows.first_row() != summed_row) {

@@ -23,9 +23,11 @@ struct SoftmaxBackward {
     };
 
     enum class Traversal : int32_t {
-        kAlongRows,   // elements of a row are contiguous, or every second one of the inputs
-        kAcrossRows,  // equal elements of neighbouring rows are contiguous in every tensor
-        kStaged,      // neither: through transposed tiles
+        kAlongRows,      // elements of a row are contiguous, or every second one of the inputs
+        kAcrossRows,     // equal elements of neighbouring rows are contiguous in every tensor
+        kAlongToAcross,  // along rows in the inputs, across them in the result
+        kAcrossToAlong,  // the reverse
+        kStaged,         // neither: through transposed tiles
     };
 
     // A task works on a group of neighbouring rows: the innermost loop of `rows` cut into groups.
@@ -36,8 +38,9 @@ struct SoftmaxBackward {
         Traversal traversal;
         int64_t length;  // elements of a row
         int64_t stride[3];
-        int32_t step;  // kAlongRows: elements between neighbours in the inputs
-        Loops rows;    // count >= 1
+        int32_t step;   // kAlongRows: elements between neighbours in the inputs
+        bool is_plane;  // kAcrossRows: the rows of a group fill memory without a gap
+        Loops rows;     // count >= 1
         int64_t rows_per_group, groups_per_loop, groups;
         int64_t chunk, chunks;
         // With few long rows, tasks are chunks: one pass leaves their sums in the workspace,

@@ -12,39 +12,50 @@ namespace {
 constexpr int64_t kChunk = 1024;  // elements of a chunk, at most
 constexpr int64_t kLanes = 16;
 constexpr int64_t kMinColumns = 64;  // rows of a group when walking across rows
-constexpr int64_t kMaxColumns = 512;
+constexpr int64_t kMaxColumns = 256;
 constexpr int64_t kTileBytes =
-    4 << 20;                           // of inputs that should still be cached when out is written
-constexpr int64_t kEnoughGroups = 16;  // to share among threads
+    4 << 20;                          // of inputs that should still be cached when out is written
+constexpr int64_t kEnoughGroups = 4;  // to share among threads
 constexpr int64_t kStagedRows = 16;
 
 int64_t divide_up(int64_t a, int64_t b) {
     return (a + b - 1) / b;
 }
 
-// Whether neighbours are `step` elements apart in the inputs and one in the output.
-bool is_step(int64_t step, const int64_t* strides, const TensorView* const* tensors) {
-    for (int k = 0; k < 3; ++k) {
-        const int64_t size = static_cast<int64_t>(data_type_size(tensors[k]->dtype));
-        if (strides[k] != (k < Op::kOut ? step : 1) * size) return false;
+// Whether neighbours are `step` elements apart in the inputs.
+bool inputs_step(int64_t step, const int64_t* strides, const TensorView* const* tensors) {
+    for (int k = 0; k < Op::kOut; ++k) {
+        if (strides[k] != step * static_cast<int64_t>(data_type_size(tensors[k]->dtype)))
+            return false;
     }
     return true;
 }
-bool is_unit(const int64_t* strides, const TensorView* const* tensors) {
-    return is_step(1, strides, tensors);
+bool out_steps(int64_t step, const int64_t* strides, const TensorView* const* tensors) {
+    return strides[Op::kOut] ==
+           step * static_cast<int64_t>(data_type_size(tensors[Op::kOut]->dtype));
 }
 
-void choose_traversal(Op::Plan& plan, const TensorView* const* tensors) {
+Op::Traversal traversal_of(Op::Plan& plan, const TensorView* const* tensors) {
+    using Traversal = Op::Traversal;
     const int inner = plan.rows.count - 1;
-    plan.step = plan.length > 1 && is_step(2, plan.stride, tensors) ? 2 : 1;
-    const bool along = plan.length == 1 || is_step(plan.step, plan.stride, tensors);
-    const bool across =
-        is_unit(plan.rows.stride[inner], tensors) && plan.rows.extent[inner] >= kLanes / 2;
-    if (across && (plan.length == 1 || !along)) {
-        plan.traversal = Op::Traversal::kAcrossRows;
-    } else {
-        plan.traversal = along ? Op::Traversal::kAlongRows : Op::Traversal::kStaged;
-    }
+    const int64_t* across = plan.rows.stride[inner];
+    const int64_t neighbours = plan.rows.extent[inner];
+    const auto all = [&](int64_t step, int64_t out_step, const int64_t* strides) {
+        return inputs_step(step, strides, tensors) && out_steps(out_step, strides, tensors);
+    };
+    plan.step = plan.length > 1 && all(2, 1, plan.stride) ? 2 : 1;
+    plan.is_plane =
+        all(1, 1, across) && all(neighbours, neighbours, plan.stride) && neighbours <= kMaxColumns;
+    const bool along = plan.length == 1 || all(plan.step, 1, plan.stride);
+    const bool is_across = all(1, 1, across) && (plan.is_plane || neighbours >= kLanes / 2);
+    if (is_across && (plan.length == 1 || !along)) return Traversal::kAcrossRows;
+    if (along) return Traversal::kAlongRows;
+    if (std::min(plan.length, neighbours) < kLanes / 2) return Traversal::kStaged;
+    if (inputs_step(1, plan.stride, tensors) && out_steps(1, across, tensors))
+        return Traversal::kAlongToAcross;
+    if (inputs_step(1, across, tensors) && out_steps(1, plan.stride, tensors))
+        return Traversal::kAcrossToAlong;
+    return Traversal::kStaged;
 }
 
 // Neighbouring rows that a tile spans: many, for long runs of memory, as long as the tile stays in
@@ -66,6 +77,8 @@ void cut_into_tasks(Op::Plan& plan, int64_t row_bytes) {
             plan.rows_per_group = std::max<int64_t>(1, (64 << 10) / row_bytes);
             break;
         case Op::Traversal::kAcrossRows:
+        case Op::Traversal::kAlongToAcross:
+        case Op::Traversal::kAcrossToAlong:
             plan.rows_per_group = column_count(plan);
             break;
         case Op::Traversal::kStaged:
@@ -118,14 +131,15 @@ Op::Plan Op::plan(const Args& args) {
     plan.rows.sort();
     plan.rows.merge();
     if (plan.rows.count == 0) plan.rows.append(1, plan.stride);
-    choose_traversal(plan, args.tensors);
+    plan.traversal = traversal_of(plan, args.tensors);
     const int64_t size = static_cast<int64_t>(data_type_size(grad.dtype));
     const int64_t out_size = static_cast<int64_t>(data_type_size(out.dtype));
     cut_into_tasks(plan, saturated_bytes(plan.length, 2 * size + out_size));
     plan.bytes = saturated_bytes(grad.numel, 2 * size + out_size);
-    plan.streaming_fits = out.data != grad.data && out.data != args.tensors[kOutput]->data &&
-                          plan.traversal != Traversal::kStaged && out.dtype != DataType::kFloat64 &&
-                          (plan.traversal != Traversal::kAcrossRows || is_vector_aligned(out));
+    plan.streaming_fits =
+        out.data != grad.data && out.data != args.tensors[kOutput]->data &&
+        plan.traversal != Traversal::kStaged && out.dtype != DataType::kFloat64 &&
+        (plan.traversal != Traversal::kAcrossRows || plan.is_plane || is_vector_aligned(out));
     return plan;
 }
 

@@ -17,7 +17,7 @@ class ShortRows {
         for (int row = 0; row < rows; row += kBatch) {
             const int count = rows - row < kBatch ? rows - row : kBatch;
             const int n = count * length_;
-            add_products(g, y, n);
+            multiply(g, y, n);
             for (int r = 0; r < count; r += kFoldedRows) {
                 Folded folded[kFoldedRows];
                 for (int k = 0; k < kFoldedRows; ++k)
@@ -46,7 +46,7 @@ class ShortRows {
     }
 
     template <class T>
-    AG_INLINE void add_products(const T* g, const T* y, int n) {
+    AG_INLINE void multiply(const T* g, const T* y, int n) {
         int i = 0;
         for (; i + kPairLanes <= n; i += kPairLanes) {
             const LanePair product = load_pair(g + i) * load_pair(y + i);

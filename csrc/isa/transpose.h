@@ -1,0 +1,74 @@
+// Square blocks of 32-bit elements transposed, and pairs of 16-bit elements made one of those.
+#pragma once
+
+#include "isa/shuffle.h"
+
+namespace ascend_grad {
+namespace {
+
+// Element k of x[i] becomes element i of x[k].
+AG_INLINE void transpose_16x16(Lanes* x) {
+#if defined(__AVX512F__)
+    Register r[kLanes];
+    for (int i = 0; i < kLanes; ++i) r[i] = x[i].r[0];
+    for (int i = 0; i < kLanes; i += 4) transpose_quads(r + i);
+    // Now quad q of r[4 j + k] is quad j of line 4 q + k.
+    const auto even = [](Register a, Register b) {
+        return (Register)_mm512_shuffle_f32x4((__m512)a, (__m512)b, 0x88);
+    };
+    const auto odd = [](Register a, Register b) {
+        return (Register)_mm512_shuffle_f32x4((__m512)a, (__m512)b, 0xdd);
+    };
+    for (int k = 0; k < 4; ++k) {
+        const Register left[] = {even(r[k], r[4 + k]), odd(r[k], r[4 + k])};
+        const Register right[] = {even(r[8 + k], r[12 + k]), odd(r[8 + k], r[12 + k])};
+        for (int i = 0; i < 2; ++i) {
+            x[4 * i + k].r[0] = even(left[i], right[i]);
+            x[4 * i + 8 + k].r[0] = odd(left[i], right[i]);
+        }
+    }
+#else
+    alignas(64) float rows[kLanes * kLanes];
+    rows_from_lines(rows, kLanes, x);
+    rows_from_lines(rows + kBlockLines, kLanes, x + kBlockLines);
+    for (int i = 0; i < kLanes; ++i) x[i] = load(rows + kLanes * i);
+#endif
+}
+
+// The 32-bit words a0 b0, a1 b1, ...
+AG_INLINE Lanes interleave(HalfVector a, HalfVector b) {
+#if defined(__AVX512F__)
+    const __m512i low = _mm512_cvtepu16_epi32(a);
+    const __m512i high = _mm512_slli_epi32(_mm512_cvtepu16_epi32(b), 16);
+    return {{(Register)_mm512_or_si512(low, high)}};
+#elif defined(__AVX2__)
+    const __m256i low = _mm256_unpacklo_epi16(a, b);
+    const __m256i high = _mm256_unpackhi_epi16(a, b);
+    return {{(Register)_mm256_permute2x128_si256(low, high, 0x20),
+             (Register)_mm256_permute2x128_si256(low, high, 0x31)}};
+#else
+    Lanes result;
+    AG_EACH_REGISTER result.r[i] = (Register)(widen_bits(a.w[i]) | widen_bits(b.w[i]) << 16);
+    return result;
+#endif
+}
+
+// Rows of sixteen elements that fill vectors of one column's elements, as T.
+template <class T>
+constexpr int kBlockRows = sizeof(T) == 2 ? kPairLanes : kLanes;
+
+// x[c] = the bits of element c of row(0), row(1), ..., rounded to T; of double, not yet widened.
+template <class T, class Row>
+AG_INLINE void transpose_rows(const Row& row, Lanes* x) {
+    for (int k = 0; k < kLanes; ++k) {
+        if constexpr (sizeof(T) == 2) {
+            x[k] = interleave(narrow(row(2 * k), T{}), narrow(row(2 * k + 1), T{}));
+        } else {
+            x[k] = canonical(row(k));
+        }
+    }
+    transpose_16x16(x);
+}
+
+}  // namespace
+}  // namespace ascend_grad

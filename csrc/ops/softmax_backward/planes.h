@@ -1,0 +1,69 @@
+// Neighbouring rows that together fill memory without a gap: n elements of all `columns` rows, the
+// rows innermost. Vectors run over the whole plane, across the ends of its lines.
+#pragma once
+
+#include "isa/pair.h"
+
+namespace ascend_grad {
+namespace {
+
+template <class T>
+AG_INLINE LanePair products_of(const T* g, const T* y, int n) {
+    if (n >= kPairLanes) return load_pair(g) * load_pair(y);
+    return load_first_pair(g, n) * load_first_pair(y, n);
+}
+
+// sums[c] = sum over i of g[i * columns + c] * y[...], element i in lane i % 16. Sixteen lines are
+// a whole number of vectors, so that each vector always adds to the same place of `lanes`, which
+// has 16 * columns + 32 elements.
+template <class T>
+inline void sum_plane(const T* g, const T* y, int columns, int n, float* lanes, float* sums) {
+    const int period = kLanes * columns;
+    const int total = n * columns;
+    std::memset(lanes, 0, sizeof(float) * static_cast<size_t>(period + kPairLanes));
+    for (int begin = 0; begin < total; begin += period) {
+        const int m = total - begin < period ? total - begin : period;
+        for (int i = 0; i < m; i += kPairLanes) {
+            const LanePair product = products_of(g + begin + i, y + begin + i, m - i);
+            store_raw(lanes + i, load(lanes + i) + product.low);
+            store_raw(lanes + i + kLanes, load(lanes + i + kLanes) + product.high);
+        }
+    }
+    for (int half = kLanes / 2; half > 0; half /= 2) {
+        const int m = half * columns;
+        for (int i = 0; i < m; i += kLanes) {
+            const Lanes sum = load(lanes + i) + load(lanes + m + i);
+            store_raw(lanes + i, sum);
+        }
+    }
+    std::memcpy(sums, lanes, sizeof(float) * static_cast<size_t>(columns));
+}
+
+// Sums repeated so that a pair of vectors may start at each of them.
+constexpr int kRepeats = kPairLanes;
+
+inline void repeat_sums(float* sums, int columns) {
+    for (int i = columns; i < columns + kRepeats; ++i) sums[i] = sums[i - columns];
+}
+
+// out = output * (grad_output - sum) of `total` elements of the plane, the first of which is one of
+// column `column`; `sums` are repeated.
+template <class T, class U>
+inline void write_plane(const T* g, const T* y, U* out, int total, int columns, int column,
+                        const float* sums) {
+    const int step = kPairLanes % columns;
+    int i = 0;
+    for (; i + kPairLanes <= total; i += kPairLanes) {
+        store_pair(out + i, load_pair(y + i) * (load_pair(g + i) - load_pair(sums + column)));
+        column += column + step < columns ? step : step - columns;
+    }
+    if (i < total) {
+        const int n = total - i;
+        store_first_pair(
+            out + i,
+            load_first_pair(y + i, n) * (load_first_pair(g + i, n) - load_pair(sums + column)), n);
+    }
+}
+
+}  // namespace
+}  // namespace ascend_grad
