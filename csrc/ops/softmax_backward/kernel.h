@@ -19,8 +19,8 @@ class SoftmaxRows {
     using Traversal = Op::Traversal;
 
   public:
-    static constexpr int kMaxColumns =
-        kChannelTile;  // of the plan's row groups but those along rows
+    static constexpr int kMaxColumns = static_cast<int>(Op::kMaxColumns);
+    static_assert(kMaxColumns <= LaneSums<1>::kMaxChannels);
 
     SoftmaxRows(const Op::Plan& plan, void* const* addresses, bool streaming)
         : plan_(plan), addresses_(addresses), streaming_(streaming), sink_(streaming, nullptr) {
@@ -137,6 +137,15 @@ class SoftmaxRows {
             sink_.move_to(output(0, 0));
             short_rows_.run(input(0, 0, 0), input(1, 0, 0), static_cast<int>(plan_.length), count_,
                             sink_);
+            return;
+        }
+        // Measured: from a cache, float32 is faster when rows are taken one after the other.
+        if (sizeof(T) == 4 && !streaming_) {
+            for (int row = 0; row < count_; ++row) {
+                const float sum = sum_along(row);
+                for (int64_t chunk = 0; chunk < plan_.chunks; ++chunk)
+                    write_along(row, chunk, sum, false);
+            }
             return;
         }
         // While a row is written the next one is read.

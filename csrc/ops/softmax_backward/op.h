@@ -30,6 +30,8 @@ struct SoftmaxBackward {
         kStaged,         // neither: through transposed tiles
     };
 
+    static constexpr int64_t kMaxColumns = 256;  // rows of a group, but along rows
+
     // A task works on a group of neighbouring rows: the innermost loop of `rows` cut into groups.
     struct Plan {
         uint64_t workspace_size;

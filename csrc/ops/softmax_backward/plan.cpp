@@ -12,7 +12,6 @@ namespace {
 constexpr int64_t kChunk = 1024;  // elements of a chunk, at most
 constexpr int64_t kLanes = 16;
 constexpr int64_t kMinColumns = 64;  // rows of a group when walking across rows
-constexpr int64_t kMaxColumns = 256;
 constexpr int64_t kTileBytes =
     4 << 20;                          // of inputs that should still be cached when out is written
 constexpr int64_t kEnoughGroups = 4;  // to share among threads
@@ -44,8 +43,8 @@ Op::Traversal traversal_of(Op::Plan& plan, const TensorView* const* tensors) {
         return inputs_step(step, strides, tensors) && out_steps(out_step, strides, tensors);
     };
     plan.step = plan.length > 1 && all(2, 1, plan.stride) ? 2 : 1;
-    plan.is_plane =
-        all(1, 1, across) && all(neighbours, neighbours, plan.stride) && neighbours <= kMaxColumns;
+    plan.is_plane = all(1, 1, across) && all(neighbours, neighbours, plan.stride) &&
+                    neighbours <= Op::kMaxColumns;
     const bool along = plan.length == 1 || all(plan.step, 1, plan.stride);
     const bool is_across = all(1, 1, across) && (plan.is_plane || neighbours >= kLanes / 2);
     if (is_across && (plan.length == 1 || !along)) return Traversal::kAcrossRows;
@@ -63,7 +62,7 @@ Op::Traversal traversal_of(Op::Plan& plan, const TensorView* const* tensors) {
 int64_t column_count(const Op::Plan& plan) {
     const int64_t element_bytes = 2 * static_cast<int64_t>(data_type_size(plan.dtype));
     const int64_t rows = plan.rows.iterations();
-    int64_t columns = kMaxColumns;
+    int64_t columns = Op::kMaxColumns;
     while (columns > kMinColumns && (plan.length > kTileBytes / (columns * element_bytes) ||
                                      rows / columns < kEnoughGroups)) {
         columns /= 2;
@@ -88,6 +87,7 @@ void cut_into_tasks(Op::Plan& plan, int64_t row_bytes) {
     const int inner = plan.rows.count - 1;
     const int64_t extent = plan.rows.extent[inner];
     plan.rows_per_group = std::min(plan.rows_per_group, extent);
+    plan.is_plane = plan.is_plane && plan.rows_per_group == extent;
     plan.groups_per_loop = divide_up(extent, plan.rows_per_group);
     plan.groups = plan.rows.iterations() / extent * plan.groups_per_loop;
 
