@@ -30,7 +30,7 @@ AG_INLINE Lanes first_products(const Inputs<T>& in, int i, int n) {
 
 // The sum of grad_output * output over n elements.
 template <int kStep, class T>
-inline float sum_products(const Inputs<T>& in, int n) {
+AG_INLINE float sum_products(const Inputs<T>& in, int n) {
     constexpr int kBeyond = kStep - 1;  // elements that must exist after a whole load's last one
     Lanes sum{};
     int i = 0;
@@ -41,6 +41,76 @@ inline float sum_products(const Inputs<T>& in, int n) {
     for (; i + kLanes + kBeyond <= n; i += kLanes) sum = sum + products<kStep>(in, i);
     if (i < n) sum = sum + first_products<kStep>(in, i, n - i);
     return tree_sum(sum);
+}
+
+// out = output * (grad_output - sum) of n elements.
+template <class T, class U>
+AG_INLINE void write_row(const Inputs<T>& in, float sum, U* out, int n) {
+    const Lanes s = splat(sum);
+    const LanePair both = {s, s};
+    int i = 0;
+    for (; i + kPairLanes <= n; i += kPairLanes)
+        store_pair(out + i, load_pair(in.y + i) * (load_pair(in.g + i) - both));
+    for (; i + kLanes <= n; i += kLanes) store(out + i, load(in.y + i) * (load(in.g + i) - s));
+    if (i < n) {
+        const int rest = n - i;
+        store_first(out + i, load_first(in.y + i, rest) * (load_first(in.g + i, rest) - s), rest);
+    }
+}
+
+// Rows of equal length, `stride` bytes from one to the next in g, y and out.
+struct RowSet {
+    const char* g;
+    const char* y;
+    char* out;
+    const int64_t* stride;
+    int count;
+};
+
+// Rows that stay in registers, of more than kVectors - 1 vectors, at most kVectors.
+template <int kVectors, class T, class U>
+inline void write_rows_of(const RowSet& rows, int n) {
+    constexpr int kLast = kVectors - 1;
+    const int rest = n - kLast * kLanes;
+    for (int row = 0; row < rows.count; ++row) {
+        const T* in_g = reinterpret_cast<const T*>(rows.g + row * rows.stride[0]);
+        const T* in_y = reinterpret_cast<const T*>(rows.y + row * rows.stride[1]);
+        U* out = reinterpret_cast<U*>(rows.out + row * rows.stride[2]);
+        Lanes g[kVectors], y[kVectors];
+        Lanes sum{};
+        for (int k = 0; k < kLast; ++k) {
+            g[k] = load(in_g + k * kLanes);
+            y[k] = load(in_y + k * kLanes);
+            sum = sum + g[k] * y[k];
+        }
+        g[kLast] = load_first(in_g + kLast * kLanes, rest);
+        y[kLast] = load_first(in_y + kLast * kLanes, rest);
+        const Lanes s = splat(tree_sum(sum + g[kLast] * y[kLast]));
+        for (int k = 0; k + 2 <= kLast; k += 2) {
+            const LanePair value = {y[k] * (g[k] - s), y[k + 1] * (g[k + 1] - s)};
+            store_pair(out + k * kLanes, value);
+        }
+        if constexpr (kLast % 2 == 1) {
+            store(out + (kLast - 1) * kLanes, y[kLast - 1] * (g[kLast - 1] - s));
+        }
+        store_first(out + kLast * kLanes, y[kLast] * (g[kLast] - s), rest);
+    }
+}
+template <int kVectors, class T, class U>
+inline void write_rows(const RowSet& rows, int n) {
+    constexpr int kMaxVectors = kRegisters == 1 ? 8 : 4;  // of each input, in registers
+    if constexpr (kVectors > kMaxVectors) {
+        for (int row = 0; row < rows.count; ++row) {
+            const Inputs<T> in = {reinterpret_cast<const T*>(rows.g + row * rows.stride[0]),
+                                  reinterpret_cast<const T*>(rows.y + row * rows.stride[1])};
+            write_row(in, sum_products<1>(in, n),
+                      reinterpret_cast<U*>(rows.out + row * rows.stride[2]), n);
+        }
+    } else if (n <= kVectors * kLanes) {
+        write_rows_of<kVectors, T, U>(rows, n);
+    } else {
+        write_rows<kVectors + 1, T, U>(rows, n);
+    }
 }
 
 // out = output * (grad_output - sum) of n elements; returns sum_products() of as many others, whose

@@ -1,0 +1,373 @@
+#pragma once
+
+#include "isa/lane_sums.h"
+#include "isa/stage.h"
+#include "isa/stream.h"
+#include "ops/softmax_backward/along_rows.h"
+#include "ops/softmax_backward/op.h"
+#include "ops/softmax_backward/planes.h"
+#include "ops/softmax_backward/short_rows.h"
+#include "ops/softmax_backward/transposed.h"
+
+namespace ascend_grad {
+namespace {
+
+// Chunks of one row group at a time; T is the inputs' dtype, U out's.
+template <class T, class U>
+class SoftmaxRows {
+    using Op = SoftmaxBackward;
+    using Traversal = Op::Traversal;
+
+  public:
+    static constexpr int kMaxColumns = static_cast<int>(Op::kMaxColumns);
+    static_assert(kMaxColumns <= LaneSums<1>::kMaxChannels);
+
+    SoftmaxRows(const Op::Plan& plan, void* const* addresses, bool streaming)
+        : plan_(plan), addresses_(addresses), streaming_(streaming), sink_(streaming, nullptr) {
+        const int inner = plan.rows.count - 1;
+        for (int k = 0; k < 3; ++k) row_stride_[k] = plan.rows.stride[inner][k];
+    }
+
+    // Goes to a group of rows.
+    void select(int64_t group) {
+        const int inner = plan_.rows.count - 1;
+        const int64_t start = group % plan_.groups_per_loop * plan_.rows_per_group;
+        int64_t outer = group / plan_.groups_per_loop;
+        count_ = static_cast<int>(least(plan_.rows_per_group, plan_.rows.extent[inner] - start));
+        first_row_ = outer * plan_.rows.extent[inner] + start;
+        int64_t offset[3] = {start * row_stride_[0], start * row_stride_[1],
+                             start * row_stride_[2]};
+        for (int d = inner - 1; d >= 0; --d) {
+            for (int k = 0; k < 3; ++k)
+                offset[k] += outer % plan_.rows.extent[d] * plan_.rows.stride[d][k];
+            outer /= plan_.rows.extent[d];
+        }
+        for (int k = 0; k < 3; ++k) base_[k] = static_cast<char*>(addresses_[k]) + offset[k];
+    }
+    int count() const { return count_; }
+    int64_t first_row() const { return first_row_; }
+
+    // Everything of the selected group.
+    void run() {
+        if (plan_.traversal == Traversal::kAlongRows) {
+            along_rows();
+            return;
+        }
+        float sums[kMaxColumns + kLanes] = {};
+        if (plan_.chunks == 1) {
+            sum_chunk(0, sums);
+        } else {
+            double totals[kMaxColumns] = {};
+            for (int64_t chunk = 0; chunk < plan_.chunks; ++chunk) {
+                sum_chunk(chunk, sums);
+                for (int i = 0; i < count_; ++i) totals[i] += static_cast<double>(sums[i]);
+            }
+            for (int i = 0; i < count_; ++i) sums[i] = static_cast<float>(totals[i]);
+        }
+        for (int64_t chunk = 0; chunk < plan_.chunks; ++chunk) write_chunk(chunk, sums);
+    }
+
+    // sums[i] = this chunk's sum of row i of the group.
+    void sum_chunk(int64_t chunk, float* sums) {
+        switch (plan_.traversal) {
+            case Traversal::kAlongRows:
+            case Traversal::kAlongToAcross:
+                for (int i = 0; i < count_; ++i) sums[i] = sum_chunk_along(i, chunk);
+                break;
+            case Traversal::kAcrossRows:
+            case Traversal::kAcrossToAlong:
+                sum_across(chunk, sums);
+                break;
+            case Traversal::kStaged:
+                sum_staged(chunk, sums);
+                break;
+        }
+    }
+
+    void write_chunk(int64_t chunk, const float* sums) {
+        switch (plan_.traversal) {
+            case Traversal::kAlongRows:
+                for (int i = 0; i < count_; ++i) write_along(i, chunk, sums[i], false);
+                break;
+            case Traversal::kAcrossRows:
+                write_across(chunk, sums);
+                break;
+            case Traversal::kAlongToAcross:
+                for (int i = 0; i < length_of(chunk); i += kLanes) {
+                    for (int row = 0; row < count_; row += kBlockRows<U>)
+                        write_transposed<true>(chunk, i, row, sums + row);
+                }
+                break;
+            case Traversal::kAcrossToAlong:
+                for (int i = 0; i < length_of(chunk); i += kBlockRows<U>) {
+                    for (int row = 0; row < count_; row += kLanes)
+                        write_transposed<false>(chunk, i, row, sums + row);
+                }
+                break;
+            case Traversal::kStaged:
+                write_staged(chunk, sums);
+                break;
+        }
+    }
+
+  private:
+    int length_of(int64_t chunk) const {
+        return static_cast<int>(least(plan_.chunk, plan_.length - chunk * plan_.chunk));
+    }
+    char* address(int operand, int row, int64_t element) const {
+        return base_[operand] + row * row_stride_[operand] + element * plan_.stride[operand];
+    }
+    const T* input(int operand, int row, int64_t chunk) const {
+        return reinterpret_cast<const T*>(address(operand, row, chunk * plan_.chunk));
+    }
+    U* output(int row, int64_t chunk) const {
+        return reinterpret_cast<U*>(address(2, row, chunk * plan_.chunk));
+    }
+
+    // --- elements of a row contiguous ---
+
+    bool rows_follow_each_other() const {
+        const int64_t in = plan_.length * static_cast<int64_t>(sizeof(T));
+        return plan_.step == 1 && row_stride_[0] == in && row_stride_[1] == in &&
+               row_stride_[2] == plan_.length * static_cast<int64_t>(sizeof(U));
+    }
+
+    void along_rows() {
+        if (plan_.length <= kLanes && count_ >= kLanes && rows_follow_each_other()) {
+            sink_.move_to(output(0, 0));
+            short_rows_.run(input(0, 0, 0), input(1, 0, 0), static_cast<int>(plan_.length), count_,
+                            sink_);
+            return;
+        }
+        if (!streaming_ && plan_.chunks == 1 && plan_.step == 1) {
+            write_rows<1, T, U>({base_[0], base_[1], base_[2], row_stride_, count_},
+                                static_cast<int>(plan_.length));
+            return;
+        }
+        // While a row is written the next one is read.
+        float sum = sum_along(0);
+        for (int row = 0; row < count_; ++row) {
+            double total = 0.0;
+            float last = 0.0f;
+            for (int64_t chunk = 0; chunk < plan_.chunks; ++chunk) {
+                last = write_along(row, chunk, sum, row + 1 < count_);
+                total += static_cast<double>(last);
+            }
+            sum = plan_.chunks == 1 ? last : static_cast<float>(total);
+        }
+    }
+
+    float sum_along(int row) const {
+        if (plan_.chunks == 1) return sum_chunk_along(row, 0);
+        double total = 0.0;
+        for (int64_t chunk = 0; chunk < plan_.chunks; ++chunk)
+            total += static_cast<double>(sum_chunk_along(row, chunk));
+        return static_cast<float>(total);
+    }
+    float sum_chunk_along(int row, int64_t chunk) const {
+        return plan_.step == 1 ? sum_products<1>(inputs(row, chunk), length_of(chunk))
+                               : sum_products<2>(inputs(row, chunk), length_of(chunk));
+    }
+    Inputs<T> inputs(int row, int64_t chunk) const {
+        return {input(0, row, chunk), input(1, row, chunk)};
+    }
+
+    // Returns the same chunk's sum of the next row if `sums_next`.
+    float write_along(int row, int64_t chunk, float sum, bool sums_next) {
+        const int n = length_of(chunk);
+        const auto write = [&](U* out, bool streams) {
+            if (plan_.step == 1) return write_along<1>(row, chunk, sum, sums_next, out, streams, n);
+            return write_along<2>(row, chunk, sum, sums_next, out, streams, n);
+        };
+        const int64_t bytes = n * static_cast<int64_t>(sizeof(U));
+        if (!streaming_) return write(output(row, chunk), false);
+        if ((reinterpret_cast<intptr_t>(output(row, chunk)) | bytes) % 64 == 0) {
+            return write(output(row, chunk), true);
+        }
+        sink_.move_to(output(row, chunk));
+        const float result = write(sink_.reserve(n), false);
+        sink_.commit(n);
+        return result;
+    }
+    template <int kStep>
+    float write_along(int row, int64_t chunk, float sum, bool sums_next, U* out, bool streams,
+                      int n) const {
+        const Inputs<T> in = inputs(row, chunk);
+        return sums_next
+                   ? write_and_sum<kStep, true>(in, sum, out, streams, inputs(row + 1, chunk), n)
+                   : write_and_sum<kStep, false>(in, sum, out, streams, in, n);
+    }
+
+    // --- neighbouring rows contiguous ---
+
+    void sum_across(int64_t chunk, float* sums) {
+        const int n = length_of(chunk);
+        if (plan_.is_plane) {
+            sum_plane(input(0, 0, chunk), input(1, 0, chunk), count_, n, lanes_.at(0, 0, 0), sums);
+            return;
+        }
+        lanes_.clear(count_, n);
+        for (int begin = 0; begin < n; begin += kGroup) {
+            const int end = n - begin < kGroup ? n : begin + kGroup;
+            for (int lane = 0; lane < kLanes && begin + lane < end; ++lane) {
+                add_lane(chunk, begin + lane, end, lane);
+            }
+        }
+        lanes_.add_lanes();
+        std::memcpy(sums, lanes_.at(0, 0, 0), sizeof(float) * static_cast<size_t>(count_));
+    }
+    // Every sixteenth element from `first` on.
+    void add_lane(int64_t chunk, int first, int end, int lane) {
+        const T* g[kGroup / kLanes];
+        const T* y[kGroup / kLanes];
+        int m = 0;
+        for (int i = first; i < end; i += kLanes, ++m) {
+            g[m] = reinterpret_cast<const T*>(address(0, 0, chunk * plan_.chunk + i));
+            y[m] = reinterpret_cast<const T*>(address(1, 0, chunk * plan_.chunk + i));
+        }
+        for (int c = 0; c < count_; c += kPairLanes) {
+            float* to = lanes_.at(0, lane, c);
+            LanePair sum = load_pair(to);
+            for (int k = 0; k < m; ++k) sum = sum + products_of(g[k] + c, y[k] + c, count_ - c);
+            store_raw(to, sum.low);
+            store_raw(to + kLanes, sum.high);
+        }
+    }
+    // An address that does not exist does no harm.
+    static AG_INLINE void prefetch(const void* p, int64_t distance) {
+        __builtin_prefetch(reinterpret_cast<const void*>(reinterpret_cast<intptr_t>(p) + distance));
+    }
+
+    void write_across(int64_t chunk, const float* sums) {
+        const int n = length_of(chunk);
+        float repeated[kMaxColumns + kRepeats] = {};
+        std::memcpy(repeated, sums, sizeof(float) * static_cast<size_t>(count_));
+        if (plan_.is_plane) {
+            repeat_sums(repeated, count_);
+            sink_.move_to(output(0, chunk));
+            for (int i = 0; i < n * count_; i += Sink<U>::kReserve) {
+                const int m = static_cast<int>(least(Sink<U>::kReserve, n * count_ - i));
+                write_plane(input(0, 0, chunk) + i, input(1, 0, chunk) + i, sink_.reserve(m), m,
+                            count_, i % count_, repeated);
+                sink_.commit(m);
+            }
+            return;
+        }
+        for (int i = 0; i < n; ++i) {
+            const T* g = reinterpret_cast<const T*>(address(0, 0, chunk * plan_.chunk + i));
+            const T* y = reinterpret_cast<const T*>(address(1, 0, chunk * plan_.chunk + i));
+            U* out = reinterpret_cast<U*>(address(2, 0, chunk * plan_.chunk + i));
+            int c = 0;
+            for (; c + kPairLanes <= count_; c += kPairLanes) {
+                for (int k = 0; k < kPairLanes; k += kLine) {
+                    prefetch(g + c + k, kAhead * plan_.stride[0]);
+                    prefetch(y + c + k, kAhead * plan_.stride[1]);
+                }
+                const LanePair value =
+                    load_pair(y + c) * (load_pair(g + c) - load_pair(repeated + c));
+                if (streaming_) {
+                    stream_store_pair(out + c, value);
+                } else {
+                    store_pair(out + c, value);
+                }
+            }
+            if (c < count_) {
+                const int rest = count_ - c;
+                store_first_pair(out + c,
+                                 load_first_pair(y + c, rest) *
+                                     (load_first_pair(g + c, rest) - load_pair(repeated + c)),
+                                 rest);
+            }
+        }
+    }
+
+    // --- inputs contiguous along rows and out across them, or the reverse ---
+
+    // Elements from i on, of rows from `row` on.
+    template <bool kAlong>
+    void write_transposed(int64_t chunk, int i, int row, const float* sums) {
+        const int elements = length_of(chunk) - i;
+        const int rows = count_ - row;
+        TransposedBlock<T, U, kAlong> block;
+        block.g = address(0, row, chunk * plan_.chunk + i);
+        block.y = address(1, row, chunk * plan_.chunk + i);
+        block.out = address(2, row, chunk * plan_.chunk + i);
+        block.g_stride = kAlong ? row_stride_[0] : plan_.stride[0];
+        block.y_stride = kAlong ? row_stride_[1] : plan_.stride[1];
+        block.out_stride = kAlong ? plan_.stride[2] : row_stride_[2];
+        block.sums = sums;
+        block.lines = static_cast<int>(least(kBlockRows<U>, kAlong ? rows : elements));
+        block.columns = static_cast<int>(least(kLanes, kAlong ? elements : rows));
+        block.streams =
+            streaming_ && (reinterpret_cast<intptr_t>(block.out) | block.out_stride) % 64 == 0;
+        block.write();
+    }
+
+    // --- staged: up to 16 rows by kStage elements ---
+
+    Tile tile(int operand, int n) const {
+        return {row_stride_[operand], plan_.stride[operand], count_, n};
+    }
+
+    int stage_inputs(int64_t chunk, int begin) {
+        const int left = length_of(chunk) - begin;
+        const int n = left < kStage ? left : kStage;
+        for (int k = 0; k < 2; ++k) {
+            load_tile<T>(stage_[k], kStage, address(k, 0, chunk * plan_.chunk + begin), tile(k, n));
+        }
+        return n;
+    }
+
+    void sum_staged(int64_t chunk, float* sums) {
+        Lanes lanes[kStagedRows] = {};
+        for (int begin = 0; begin < length_of(chunk); begin += kStage) {
+            const int n = stage_inputs(chunk, begin);
+            for (int row = 0; row < count_; ++row) {
+                const float* g = stage_[0] + row * kStage;
+                const float* y = stage_[1] + row * kStage;
+                for (int i = 0; i < n; i += kLanes) {
+                    const Lanes product = load(g + i) * load(y + i);
+                    lanes[row] =
+                        lanes[row] + (n - i >= kLanes ? product : keep_first(product, n - i));
+                }
+            }
+        }
+        for (int row = 0; row < count_; ++row) sums[row] = tree_sum(lanes[row]);
+    }
+
+    void write_staged(int64_t chunk, const float* sums) {
+        for (int begin = 0; begin < length_of(chunk); begin += kStage) {
+            const int n = stage_inputs(chunk, begin);
+            for (int row = 0; row < count_; ++row) {
+                const Lanes s = splat(sums[row]);
+                for (int i = 0; i < n; i += kLanes) {
+                    const int at = row * kStage + i;
+                    store_raw(stage_[1] + at, load(stage_[1] + at) * (load(stage_[0] + at) - s));
+                }
+            }
+            store_tile<U>(address(2, 0, chunk * plan_.chunk + begin), stage_[1], kStage,
+                          tile(2, n));
+        }
+    }
+
+    static constexpr int kGroup = 64;  // elements whose lanes are added together
+    static constexpr int kAhead = 4;   // elements
+    static constexpr int kLine = 64 / sizeof(T);
+    static constexpr int kStage = 128;
+    static constexpr int kStagedRows = 16;
+
+    const Op::Plan& plan_;
+    void* const* addresses_;
+    const bool streaming_;
+    Sink<U> sink_;
+    int64_t row_stride_[3];
+    char* base_[3] = {};
+    int count_ = 0;
+    int64_t first_row_ = 0;
+    ShortRows short_rows_;
+    LaneSums<1> lanes_;
+    alignas(64) float stage_[2][kStagedRows * kStage];
+};
+
+}  // namespace
+}  // namespace ascend_grad
