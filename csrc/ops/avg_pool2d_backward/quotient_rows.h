@@ -108,6 +108,17 @@ class QuotientRows : public PoolTile<T> {
         const T* plane_end = reinterpret_cast<const T*>(plane_end_);
         const int64_t stride = plan_.height_stride[0], pitch = pitch_;
         const int windows = windows_;
+        if (kStep != 0 && windows <= kLanes) {
+            // The last rows, whose vectors would leave the plane, are left to the loop below.
+            const char* const last = plane_end_ - kStep * kLanes * static_cast<int64_t>(sizeof(T));
+            const char* p = from + first * stride;
+            for (; first < end && p <= last; ++first, p += stride) {
+                const Lanes x = kStep == 1 ? load(reinterpret_cast<const T*>(p))
+                                           : load_every_second(reinterpret_cast<const T*>(p));
+                store_raw(slots + (first & (kSlots - 1)) * pitch,
+                          function(rounded_by_mode(keep_first(x, windows)), 0) + Lanes{});
+            }
+        }
         for (int64_t i = first; i < end; ++i) {
             const T* p = reinterpret_cast<const T*>(from + i * stride);
             float* to = slots + (i & (kSlots - 1)) * pitch;
