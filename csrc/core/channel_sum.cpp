@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/integers.h"
 #include "core/streaming.h"
 
 namespace ascend_grad {
@@ -11,10 +12,6 @@ namespace {
 constexpr int64_t kCachedBytes = int64_t{14} << 20;
 // Neighbouring channels that a task takes from a cache, measured.
 constexpr int64_t kCachedRunBytes = 512;
-
-int64_t divide_up(int64_t a, int64_t b) {
-    return (a + b - 1) / b;
-}
 
 void view_as_channels_and_rows(ChannelSumPlan& plan, const TensorView* const* views) {
     const TensorView& first = *views[0];

@@ -1,4 +1,5 @@
 #include "device/channel_sum_tiling.h"
+#include "core/integers.h"
 
 #include <algorithm>
 #include <numeric>
@@ -13,12 +14,6 @@ constexpr int64_t kLeastCoreBytes = 16 << 10;  // that pay for starting another 
 constexpr int64_t kMaxGroup = 255;             // repeats of one instruction
 constexpr int64_t kSlack = 64;                 // elements that instructions may touch behind a tile
 
-int64_t divide_up(int64_t a, int64_t b) {
-    return (a + b - 1) / b;
-}
-int64_t round_up(int64_t a, int64_t b) {
-    return divide_up(a, b) * b;
-}
 // The smallest f for which f * value is a multiple of `multiple`.
 int64_t factor_to(int64_t value, int64_t multiple) {
     return multiple / std::gcd(value, multiple);

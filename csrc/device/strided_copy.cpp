@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "core/integers.h"
 #include "core/layout.h"
 #include "device/strided_copy_plan.h"
 
@@ -40,13 +41,6 @@ constexpr int64_t kTransposedRows = 64;
 constexpr int64_t kBlockBytes = 32;
 constexpr int64_t kLineBytes = 64;           // that a scalar store touches
 constexpr int64_t kBytesPerCore = 16 << 10;  // below, another core costs more than it brings
-
-int64_t divide_up(int64_t a, int64_t b) {
-    return (a + b - 1) / b;
-}
-int64_t rounded_up(int64_t a, int64_t b) {
-    return divide_up(a, b) * b;
-}
 
 // The loops of a copy, target strides positive, innermost last.
 Loops loops_of(const TensorView& source, const TensorView& target, StridedCopyTiling& tiling) {
@@ -94,7 +88,7 @@ void cut_into_tiles(StridedCopyTiling& tiling, bool transposes, int64_t from_siz
         tiling.read = STRIDED_COPY_ROWS;
     } else if (transposes) {
         tiling.read = STRIDED_COPY_TRANSPOSED;
-        const int64_t height = rounded_up(std::min(rows, kTransposedRows), 16);
+        const int64_t height = round_up(std::min(rows, kTransposedRows), 16);
         widest = std::min(kTileElements / height / 16 * 16, kMaxPieces / 16 * 16);
     } else if (stride != 0 && distance % from_size == 0 && distance <= kMaxRunStride) {
         tiling.read = STRIDED_COPY_RUN;
@@ -107,14 +101,14 @@ void cut_into_tiles(StridedCopyTiling& tiling, bool transposes, int64_t from_siz
     }
     if (tiling.write == STRIDED_COPY_SINGLE) widest = std::min(widest, kTileBytes / kBlockBytes);
     const int64_t width = std::min(columns, widest);
-    const int64_t pitch = rounded_up(width, 16);
+    const int64_t pitch = round_up(width, 16);
     int64_t height = kTileElements / pitch;
     if (tiling.read == STRIDED_COPY_TRANSPOSED) height = height / 16 * 16;
     if (read_bytes != 0)
         height =
-            std::min(height, kTileBytes / rounded_up(width * read_bytes + from_size, kBlockBytes));
+            std::min(height, kTileBytes / round_up(width * read_bytes + from_size, kBlockBytes));
     if (tiling.write == STRIDED_COPY_SINGLE)
-        height = std::min(height, kTileBytes / (rounded_up(width, 8) * kBlockBytes));
+        height = std::min(height, kTileBytes / (round_up(width, 8) * kBlockBytes));
     tiling.tile_columns = static_cast<uint32_t>(width);
     tiling.tile_rows =
         static_cast<uint32_t>(std::min({rows, kMaxPieces, std::max<int64_t>(height, 1)}));
@@ -124,7 +118,7 @@ void cut_into_tiles(StridedCopyTiling& tiling, bool transposes, int64_t from_siz
 uint32_t share(StridedCopyTiling& tiling, int64_t item_bytes, int64_t multiple, uint32_t cores) {
     const int64_t useful = divide_up(tiling.items * item_bytes, kBytesPerCore);
     const int64_t wanted = std::clamp<int64_t>(useful, 1, cores);
-    tiling.items_per_block = rounded_up(divide_up(tiling.items, wanted), multiple);
+    tiling.items_per_block = round_up(divide_up(tiling.items, wanted), multiple);
     return static_cast<uint32_t>(divide_up(tiling.items, tiling.items_per_block));
 }
 

@@ -12,8 +12,8 @@
 namespace {
 
 using namespace ascend_grad;
-using softmax_backward::divide_up;
-using softmax_backward::round_up;
+using ascend_grad::divide_up;
+using ascend_grad::round_up;
 using softmax_backward::Shape;
 
 struct Case {

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "core/integers.h"
 #include "core/streaming.h"
 #include "ops/avg_pool2d_backward/op.h"
 #include "ops/avg_pool2d_backward/scratch.h"
@@ -9,10 +10,6 @@ namespace ascend_grad {
 using Op = AvgPool2dBackward;
 
 namespace {
-
-int64_t divide_up(int64_t a, int64_t b) {
-    return (a + b - 1) / b;
-}
 
 PoolAxis pool_axis(int64_t extent, int64_t windows, int64_t kernel, int64_t stride, int64_t pad) {
     // Windows that start beyond the input add nothing, which also bounds i * stride. Only one

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/integers.h"
 #include "device/planner.h"
 #include "ops/avg_pool2d_backward/op.h"
 
@@ -15,13 +16,6 @@ namespace {
 
 constexpr int64_t kLanes = 16;
 constexpr int64_t kPositionBytes = kLanes * sizeof(float);
-
-int64_t divide_up(int64_t a, int64_t b) {
-    return (a + b - 1) / b;
-}
-int64_t round_up(int64_t a, int64_t b) {
-    return divide_up(a, b) * b;
-}
 
 // Windows that cover one element, at most.
 int64_t cover(const PoolAxis& axis) {

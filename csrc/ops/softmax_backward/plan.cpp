@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "core/integers.h"
 #include "core/streaming.h"
 #include "ops/softmax_backward/op.h"
 
@@ -16,10 +17,6 @@ constexpr int64_t kTileBytes =
     4 << 20;                          // of inputs that should still be cached when out is written
 constexpr int64_t kEnoughGroups = 4;  // to share among threads
 constexpr int64_t kStagedRows = 16;
-
-int64_t divide_up(int64_t a, int64_t b) {
-    return (a + b - 1) / b;
-}
 
 // Whether neighbours are `step` elements apart in the inputs.
 bool inputs_step(int64_t step, const int64_t* strides, const TensorView* const* tensors) {

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "core/integers.h"
 #include "ops/softmax_backward/traversals.h"
 
 namespace ascend_grad::softmax_backward {
@@ -13,14 +14,6 @@ constexpr int64_t kMinRowTileBytes = 4 << 10;
 constexpr int64_t kMaxTileRows = 4095;  // that one copy can have
 
 }  // namespace
-
-int64_t divide_up(int64_t a, int64_t b) {
-    return (a + b - 1) / b;
-}
-
-int64_t round_up(int64_t a, int64_t multiple) {
-    return divide_up(a, multiple) * multiple;
-}
 
 int64_t saturating_blocks(const device::Product& product) {
     return product.arch == 220 ? std::min<int64_t>(28, product.cores) : product.cores;

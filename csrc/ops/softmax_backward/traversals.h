@@ -1,6 +1,7 @@
 // Choices of tiling: from the geometry of a call to what every core does.
 #pragma once
 
+#include "core/integers.h"
 #include "device/plan.h"
 #include "ops/softmax_backward/tiling.h"
 
@@ -18,8 +19,6 @@ struct Shape {
     }
 };
 
-int64_t divide_up(int64_t a, int64_t b);
-int64_t round_up(int64_t a, int64_t multiple);
 // Cores that together use the whole bandwidth of global memory.
 int64_t saturating_blocks(const device::Product& product);
 // Blocks that have enough to do.
