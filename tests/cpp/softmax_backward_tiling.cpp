@@ -12,8 +12,6 @@
 namespace {
 
 using namespace ascend_grad;
-using ascend_grad::divide_up;
-using ascend_grad::round_up;
 using softmax_backward::Shape;
 
 struct Case {
