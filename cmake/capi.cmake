@@ -9,7 +9,9 @@ target_compile_definitions(ascend_grad PRIVATE FUNC_VISIBILITY)
 target_compile_options(ascend_grad PRIVATE -Wconversion)
 target_link_options(ascend_grad PRIVATE
   LINKER:--version-script=${CMAKE_CURRENT_SOURCE_DIR}/cmake/ascend_grad.map
-  LINKER:--exclude-libs=ALL)
+  LINKER:--exclude-libs=ALL
+  # OpenMP's threads end some time after the streams that they worked for: what they run must stay.
+  LINKER:-z,nodelete)
 set_target_properties(ascend_grad PROPERTIES LINK_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/cmake/ascend_grad.map)
 
 # One relocatable folder that serves as the package's C part and as what CANN's build scripts expect of a toolkit.

@@ -62,7 +62,7 @@ class Program {
             require(aclDestroyTensor(tensor) == 0, "tensors can be destroyed");
         for (aclIntArray* array : arrays_)
             require(aclDestroyIntArray(array) == 0, "arrays can be destroyed");
-        for (void* block : blocks_) require(aclrtFree(block) == 0, "blocks can be freed");
+        for (void* block : blocks_) require(aclrtFreeHost(block) == 0, "blocks can be freed");
     }
 
     void run() {
@@ -122,8 +122,8 @@ class Program {
     void* block(uint64_t bytes) {
         if (bytes == 0 || bytes > kLargestBlock) return nullptr;
         void* result = nullptr;
-        require(aclrtMalloc(&result, bytes, ACL_MEM_MALLOC_HUGE_FIRST) == 0,
-                "small blocks can be allocated");
+        // Of exact size, unlike those of aclrtMalloc.
+        require(aclrtMallocHost(&result, bytes) == 0, "small blocks can be allocated");
         memset(result, data_.ConsumeIntegral<uint8_t>(), bytes);
         blocks_.push_back(result);
         return result;

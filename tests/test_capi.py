@@ -200,6 +200,47 @@ def test_the_library_needs_no_python() -> None:
     assert not re.search(r"\(R(UN)?PATH\)", dynamic)
 
 
+UNLOADED = r"""
+#include <dlfcn.h>
+#include <vector>
+#include "acl/acl.h"
+#include "aclnnop/aclnn_softmax_backward.h"
+#define CALL(f) reinterpret_cast<decltype(&f)>(dlsym(library, #f))
+
+int main(int, char** arguments) {
+    for (int round = 0; round < 20; ++round) {
+        void* library = dlopen(arguments[1], RTLD_NOW | RTLD_LOCAL);
+        if (library == nullptr) return 1;
+        aclrtStream stream = nullptr;
+        if (CALL(aclInit)(nullptr) != 0 || CALL(aclrtSetDevice)(0) != 0) return 2;
+        if (CALL(aclrtCreateStream)(&stream) != 0) return 3;
+        const int64_t shape[] = {512, 1024};
+        std::vector<float> memory(3 << 19);
+        aclTensor* tensors[3];
+        for (int i = 0; i < 3; ++i)
+            tensors[i] = CALL(aclCreateTensor)(shape, 2, ACL_FLOAT, nullptr, 0, ACL_FORMAT_ND, shape,
+                                               2, memory.data() + (i << 19));
+        uint64_t size = 0;
+        aclOpExecutor* executor = nullptr;
+        if (CALL(aclnnSoftmaxBackwardGetWorkspaceSize)(tensors[0], tensors[1], 1, tensors[2], &size,
+                                                       &executor) != 0) return 4;
+        std::vector<char> workspace(size + 1);
+        if (CALL(aclnnSoftmaxBackward)(workspace.data(), size, executor, stream) != 0) return 5;
+        if (CALL(aclrtSynchronizeStream)(stream) != 0 || CALL(aclFinalize)() != 0) return 6;
+        if (dlclose(library) != 0) return 7;
+    }
+}
+"""
+
+
+def test_a_plugin_that_opens_and_closes_the_library(folder: Path) -> None:
+    (folder / "unloaded.cpp").write_text(UNLOADED)
+    compiler = ["g++", "-std=c++17", *WARNINGS, *shlex.split(config("--cflags"))]
+    run(*compiler, folder / "unloaded.cpp", "-ldl", "-o", folder / "unloaded")
+    library = home() / "lib64" / "libascend_grad.so"
+    run(folder / "unloaded", library, OMP_NUM_THREADS="4")
+
+
 def test_debug_log_has_the_plan_of_every_call(folder: Path) -> None:
     program = folder / "logged"
     run("g++", "-std=c++17", PROGRAMS / "four_operators.cpp", *flags(), "-o", program)

@@ -26,7 +26,14 @@ aclError check_count(const char* function, const char* limit_parameter, size_t l
 aclError hold_memory(const char* function, const char* parameter, const void* pointer, size_t bytes,
                      BlockHold& block) {
     block = find_block(pointer);
-    if (block == nullptr || block->holds(pointer, bytes)) return ACL_SUCCESS;
+    if (block == nullptr ? is_mapped(pointer, bytes) : block->holds(pointer, bytes))
+        return ACL_SUCCESS;
+    if (block == nullptr) {
+        return fail(ACL_ERROR_RT_PARAM_INVALID, function, parameter,
+                    std::to_string(bytes) +
+                        " bytes must lie inside memory of the process, and some were freed before "
+                        "or never allocated");
+    }
     return fail(ACL_ERROR_RT_PARAM_INVALID, function, parameter,
                 std::to_string(bytes) + " bytes must lie inside the allocated block, which has " +
                     std::to_string(block->size) + " in all");

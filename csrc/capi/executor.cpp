@@ -16,8 +16,9 @@ void* align(void* pointer) {
                                    kWorkspaceAlignment);
 }
 
-uint64_t bytes_left(const BlockHold& block, const void* pointer) {
-    if (block == nullptr) return UINT64_MAX;
+// Of memory of other origin: what is needed, or nothing where the process has less.
+uint64_t bytes_left(const BlockHold& block, const void* pointer, uint64_t needed) {
+    if (block == nullptr) return is_mapped(pointer, needed) ? needed : 0;
     return block->size - static_cast<size_t>(static_cast<const char*>(pointer) - block->address);
 }
 
@@ -68,7 +69,13 @@ ViewDefect Call::defect_at_address(int index, BlockHold& hold) {
     // Memory that is never read may be anywhere.
     if (info_.tensors[index].role == Role::kDescription) return ViewDefect::kNone;
     hold = find_block(place.base);
-    const bool lost = hold != nullptr ? !hold->holds(place.base, span) : place.was_allocated;
+    bool lost = false;
+    if (hold != nullptr) {
+        lost = !hold->holds(place.base, span);
+    } else if (place.base != nullptr && span > 0) {
+        const auto offset = static_cast<size_t>(place.offset);
+        lost = place.was_allocated || !is_mapped(place.base + offset, span - offset);
+    }
     place.was_allocated = place.was_allocated || hold != nullptr;
     return lost ? ViewDefect::kLeavesAllocation : ViewDefect::kNone;
 }
@@ -107,8 +114,9 @@ int Call::run(void* workspace, uint64_t workspace_size, aclrtStream stream) {
     BlockHold& block = task.memory[kMaxTensors];
     block = find_block(workspace);
     const Checker check(info_, args_);
-    const Status status = check.ready_to_run(
-        {workspace, workspace_size, bytes_left(block, workspace), this->workspace_size()});
+    const Status status = check.ready_to_run({workspace, workspace_size,
+                                              bytes_left(block, workspace, this->workspace_size()),
+                                              this->workspace_size()});
     if (!status.ok()) return report(status);
     if (find_stream(info_.name.c, "stream", stream, queue) != ACL_SUCCESS) return fail_in_runtime();
     task.executor = executor_;

@@ -1,7 +1,11 @@
 #include "capi/memory.h"
 
+#include <pthread.h>
+#include <sys/mman.h>
 #include <sys/sysinfo.h>
+#include <unistd.h>
 
+#include <cerrno>
 #include <cstdint>
 #include <cstdlib>
 #include <map>
@@ -31,7 +35,20 @@ char* allocate_aligned(size_t size, size_t slack) {
     // Not aligned_alloc, which wants a rounded size: memory checkers then miss what leaves the
     // block.
     void* memory = nullptr;
-    return posix_memalign(&memory, kAlignment, size + slack) == 0 ? static_cast<char*>(memory) : nullptr;
+    if (posix_memalign(&memory, kAlignment, size + slack) != 0) return nullptr;
+    return static_cast<char*>(memory);
+}
+
+// A program's first thread has its stack mapped only as far as it has been used.
+bool is_on_own_stack(uintptr_t begin, uintptr_t end) {
+    pthread_attr_t attributes;
+    void* lowest = nullptr;
+    size_t size = 0;
+    if (pthread_getattr_np(pthread_self(), &attributes) != 0) return false;
+    pthread_attr_getstack(&attributes, &lowest, &size);
+    pthread_attr_destroy(&attributes);
+    const auto stack = reinterpret_cast<uintptr_t>(lowest);
+    return begin >= stack && end - stack <= size;
 }
 
 }  // namespace
@@ -67,6 +84,17 @@ BlockHold find_block(const void* pointer) {
     if (next == blocks().by_address.begin()) return nullptr;
     const auto& [begin, block] = *--next;
     return address - begin < block->size ? block : nullptr;
+}
+
+bool is_mapped(const void* pointer, size_t bytes) {
+    static const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
+    const auto begin = reinterpret_cast<uintptr_t>(pointer);
+    if (bytes == 0) return true;
+    if (begin > INTPTR_MAX || bytes > INTPTR_MAX - begin) return false;
+    const uintptr_t first = begin / page * page;
+    // Writes nothing: it only looks for gaps.
+    const int status = msync(reinterpret_cast<void*>(first), begin - first + bytes, MS_ASYNC);
+    return status == 0 || errno != ENOMEM || is_on_own_stack(begin, begin + bytes);
 }
 
 bool release(const void* pointer) {

@@ -132,10 +132,9 @@ Status Checker::view_is_inside_storage(int index) const {
                                       shape_text(tensor(index)) +
                                       " with its strides and offset leaves it");
         case ViewDefect::kLeavesAllocation:
-            return invalid(index,
-                           "the view must lie inside memory that is allocated, but shape " +
-                               shape_text(tensor(index)) +
-                               " with its strides and offset leaves the block, or that was freed");
+            return invalid(index, "the view must lie inside memory that is allocated, but shape " +
+                                      shape_text(tensor(index)) +
+                                      " with its strides and offset leaves it, or it was freed");
     }
     return {};
 }
@@ -202,15 +201,15 @@ Status Checker::ready_to_run(const GivenWorkspace& workspace) const {
     if (workspace.address == nullptr && (workspace.size > 0 || workspace.needed > 0)) {
         return fail(StatusCode::kParamNullptr, name(kWorkspace), required_text(args_.interface));
     }
+    if (workspace.needed == 0) return {};
+    if (workspace.allocated == 0) {
+        return invalid(kWorkspace, "must lie inside the process's memory");
+    }
     const uint64_t available =
         workspace.size < workspace.allocated ? workspace.size : workspace.allocated;
     if (available < workspace.needed) {
         return invalid(kWorkspace, "must have " + std::to_string(workspace.needed) +
                                        " bytes, got " + std::to_string(available));
-    }
-    if (workspace.needed == 0) return {};
-    if (reinterpret_cast<uintptr_t>(workspace.address) > INTPTR_MAX - workspace.needed) {
-        return invalid(kWorkspace, "must lie inside a process's memory");
     }
     TensorView view;
     view.data = workspace.address;

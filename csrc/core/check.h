@@ -16,9 +16,8 @@ const char* dtype_text(const TensorView& view);
 // Scratch memory as a caller gives it; sizes in bytes.
 struct GivenWorkspace {
     void* address;
-    uint64_t size;  // that the caller states
-    uint64_t
-        allocated;  // of the block that it lies in, where that is known, else the greatest number
+    uint64_t size;       // that the caller states
+    uint64_t allocated;  // from the address on; 0 where the process has not all that is needed
     uint64_t needed;
 };
 

@@ -163,7 +163,7 @@ ACL_FUNC_VISIBILITY aclError aclrtSynchronizeEventWithTimeout(aclrtEvent event, 
 ACL_FUNC_VISIBILITY aclError aclrtEventElapsedTime(float* ms, aclrtEvent startEvent,
                                                    aclrtEvent endEvent);
 
-// Memory, aligned to 64 bytes; the policy makes no difference. A size of 0 is
+// Memory, aligned to 512 bytes; the policy makes no difference. A size of 0 is
 // ACL_ERROR_INVALID_PARAM; ACL_ERROR_RT_MEMORY_ALLOCATION when there is not enough. What queued
 // work uses is released after it. Freeing what was not allocated here, or twice, is
 // ACL_ERROR_RT_MEMORY_FREE.
@@ -179,8 +179,8 @@ ACL_FUNC_VISIBILITY aclError aclrtFreeHost(void* hostPtr);
 ACL_FUNC_VISIBILITY aclError aclrtGetMemInfo(aclrtMemAttr attr, size_t* free, size_t* total);
 
 // Copies and fills. A count of 0 succeeds whatever else is given; ACL_ERROR_RT_PARAM_INVALID when
-// count exceeds destMax or leaves a block of aclrtMalloc. The Async forms are queued; their memory
-// must stay until then.
+// count exceeds destMax or leaves a block of aclrtMalloc or what the process has mapped. The Async
+// forms are queued; their memory must stay until then.
 ACL_FUNC_VISIBILITY aclError aclrtMemcpy(void* dst, size_t destMax, const void* src, size_t count,
                                          aclrtMemcpyKind kind);
 ACL_FUNC_VISIBILITY aclError aclrtMemcpyAsync(void* dst, size_t destMax, const void* src,

@@ -117,6 +117,9 @@ static void workspaces() {
         ACLNN_ERR_PARAM_INVALID, [] { return reinterpret_cast<void*>(UINTPTR_MAX - 64); }, 0,
         "process's memory");
     fails(
+        ACLNN_ERR_PARAM_INVALID, [] { return reinterpret_cast<void*>(0x1000); }, 0,
+        "process's memory");
+    fails(
         ACLNN_ERR_PARAM_INVALID, [&] { return out.memory(); }, 0, "overlap");
     fails(
         ACLNN_ERR_PARAM_INVALID, [&] { return grad.memory(); }, 0, "gradOutput");
@@ -285,6 +288,24 @@ static void memory() {
     CHECK_FAILS(ACLNN_ERR_PARAM_INVALID, aclnnSoftmaxBackward(nullptr, 0, executor, stream), "out",
                 "freed");
     CHECK_OK(aclDestroyTensor(out));
+
+    // Addresses that are nobody's.
+    void* const nowhere = reinterpret_cast<void*>(0x1000);
+    for (const int64_t offset : {0, 5}) {
+        aclTensor* lost = view(kShape, {3, 1}, offset, {11}, nowhere);
+        CHECK_FAILS(ACLNN_ERR_PARAM_INVALID, prepare(grad, output, lost), "out", "allocated");
+        CHECK_FAILS(ACLNN_ERR_PARAM_INVALID, prepare(lost, output, grad), "gradOutput");
+        CHECK_OK(aclDestroyTensor(lost));
+    }
+    CHECK_FAILS(ACL_ERROR_RT_PARAM_INVALID,
+                aclrtMemcpy(nowhere, 9, host, 9, ACL_MEMCPY_HOST_TO_HOST), "dst", "never");
+    CHECK_FAILS(ACL_ERROR_RT_PARAM_INVALID,
+                aclrtMemcpyAsync(host, 9, nowhere, 9, ACL_MEMCPY_DEFAULT, stream), "src", "never");
+    CHECK_FAILS(ACL_ERROR_RT_PARAM_INVALID, aclrtMemset(nowhere, SIZE_MAX, 0, SIZE_MAX), "devPtr");
+    // A stack that was not used so deep is not mapped there, and yet is memory.
+    char unused[4 << 20];
+    CHECK_OK(aclrtMemset(unused, sizeof(unused), 1, 100));
+    CHECK(unused[99] == 1);
 }
 
 static void runtime() {
