@@ -19,10 +19,27 @@ constexpr size_t kAlignment = 512;  // as on the device
 // Kernels of some products read whole blocks.
 constexpr size_t kSlackBehindDeviceMemory = 32;
 
+// Small blocks are kept for a while after they were freed: whoever still uses one is told.
+constexpr size_t kMaxFreed = 256;
+constexpr size_t kMaxFreedSize = 64 * 1024;
+
+using BlockMap = std::map<uintptr_t, BlockHold>;
+
 struct Blocks {
     std::mutex* const mutex = make_fork_safe_mutex();
-    std::map<uintptr_t, BlockHold> by_address;
+    BlockMap by_address;
+    BlockMap freed;
+    uintptr_t freed_order[kMaxFreed] = {};  // a ring of the keys of `freed`
+    size_t freed_count = 0;                 // ever
 };
+
+BlockHold find_in(const BlockMap& map, const void* pointer) {
+    const auto address = reinterpret_cast<uintptr_t>(pointer);
+    auto next = map.upper_bound(address);
+    if (next == map.begin()) return nullptr;
+    const auto& [begin, block] = *--next;
+    return address - begin < block->size ? block : nullptr;
+}
 
 Blocks& blocks() {
     static Blocks* const instance = new Blocks;  // never destroyed: queued work may still end
@@ -78,12 +95,8 @@ void* allocate(MemoryKind kind, size_t size) {
 }
 
 BlockHold find_block(const void* pointer) {
-    const auto address = reinterpret_cast<uintptr_t>(pointer);
     const std::lock_guard<std::mutex> lock(*blocks().mutex);
-    auto next = blocks().by_address.upper_bound(address);
-    if (next == blocks().by_address.begin()) return nullptr;
-    const auto& [begin, block] = *--next;
-    return address - begin < block->size ? block : nullptr;
+    return find_in(blocks().by_address, pointer);
 }
 
 bool is_mapped(const void* pointer, size_t bytes) {
@@ -91,6 +104,10 @@ bool is_mapped(const void* pointer, size_t bytes) {
     const auto begin = reinterpret_cast<uintptr_t>(pointer);
     if (bytes == 0) return true;
     if (begin > INTPTR_MAX || bytes > INTPTR_MAX - begin) return false;
+    {
+        const std::lock_guard<std::mutex> lock(*blocks().mutex);
+        if (find_in(blocks().freed, pointer) != nullptr) return false;
+    }
     const uintptr_t first = begin / page * page;
     // Writes nothing: it only looks for gaps.
     const int status = msync(reinterpret_cast<void*>(first), begin - first + bytes, MS_ASYNC);
@@ -98,12 +115,18 @@ bool is_mapped(const void* pointer, size_t bytes) {
 }
 
 bool release(const void* pointer) {
-    BlockHold block;  // freed after the lock
-    const std::lock_guard<std::mutex> lock(*blocks().mutex);
-    const auto found = blocks().by_address.find(reinterpret_cast<uintptr_t>(pointer));
-    if (found == blocks().by_address.end()) return false;
-    block = std::move(found->second);
-    blocks().by_address.erase(found);
+    BlockMap::node_type ended;  // after the lock
+    Blocks& all = blocks();
+    const std::lock_guard<std::mutex> lock(*all.mutex);
+    ended = all.by_address.extract(reinterpret_cast<uintptr_t>(pointer));
+    if (ended.empty()) return false;
+    if (ended.mapped()->size > kMaxFreedSize) return true;
+    // Allocates nothing: the entry itself moves.
+    uintptr_t& place = all.freed_order[all.freed_count++ % kMaxFreed];
+    BlockMap::node_type oldest = all.freed.extract(place);
+    place = ended.key();
+    all.freed.insert(std::move(ended));
+    ended = std::move(oldest);
     return true;
 }
 

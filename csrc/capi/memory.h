@@ -35,7 +35,8 @@ MachineMemory machine_memory();
 void* allocate(MemoryKind kind, size_t size);
 // The block that the pointer lies in; null for memory of other origin.
 BlockHold find_block(const void* pointer);
-// Whether the process has all these bytes: what can be told of memory of other origin.
+// Whether the process has all these bytes, and they are no block that was freed lately: what can be
+// told of memory of other origin.
 bool is_mapped(const void* pointer, size_t bytes);
 // Removes the block that begins at `pointer`; false when there is none.
 bool release(const void* pointer);

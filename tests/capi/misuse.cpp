@@ -287,6 +287,8 @@ static void memory() {
     CHECK_OK(aclrtFree(block));
     CHECK_FAILS(ACLNN_ERR_PARAM_INVALID, aclnnSoftmaxBackward(nullptr, 0, executor, stream), "out",
                 "freed");
+    CHECK_FAILS(ACLNN_ERR_PARAM_INVALID, prepare(grad, output, out), "out", "freed");
+    CHECK_FAILS(ACL_ERROR_RT_PARAM_INVALID, aclrtMemset(block, 24, 0, 24), "devPtr", "freed");
     CHECK_OK(aclDestroyTensor(out));
 
     // Addresses that are nobody's.
