@@ -46,9 +46,10 @@ inline float to_float(Float16 value) {
     const uint32_t magnitude = value.bits & 0x7fffu;
     if (magnitude >= 0x7c00u)
         return float_from_bits(sign | 0x7f800000u | (magnitude & 0x3ffu) << 13);
-    // The exponent is off by 127 - 15; a multiplication corrects it and normalises subnormals.
-    const float scaled = float_from_bits(magnitude << 13) * float_from_bits(0x77800000u);
-    return float_from_bits(sign | float_bits(scaled));
+    // Subnormals are counted, so that a thread that flushes subnormal floats reads them, too.
+    if (magnitude < 0x400u)
+        return float_from_bits(sign | float_bits(static_cast<float>(magnitude) * 0x1p-24f));
+    return float_from_bits(sign | ((magnitude << 13) + 0x38000000u));
 }
 
 inline void from_float(float value, float& result) {
