@@ -2,6 +2,8 @@
 // element or every second one.
 #pragma once
 
+#include <type_traits>
+
 #include "isa/channel_sum_rows.h"
 #include "isa/stream.h"
 
@@ -98,7 +100,8 @@ inline void write_rows_of(const RowSet& rows, int n) {
 }
 template <int kVectors, class T, class U>
 inline void write_rows(const RowSet& rows, int n) {
-    constexpr int kMaxVectors = kRegisters == 1 ? 8 : 4;  // of each input, in registers
+    // Of each input, in registers; where out has another dtype this is not worth its code.
+    constexpr int kMaxVectors = std::is_same_v<T, U> ? (kRegisters == 1 ? 8 : 4) : 0;
     if constexpr (kVectors > kMaxVectors) {
         for (int row = 0; row < rows.count; ++row) {
             const Inputs<T> in = {reinterpret_cast<const T*>(rows.g + row * rows.stride[0]),
