@@ -11,6 +11,9 @@ else()
   message(FATAL_ERROR "ascend-grad supports x86-64 and aarch64, not ${CMAKE_SYSTEM_PROCESSOR}")
 endif()
 
+# Sanitizers multiply the code that is to be optimised.
+set(ASCEND_GRAD_ISA_OPTIMIZATION -O3 CACHE STRING "Optimisation of the kernels of each level")
+
 # ascend_grad_add_isa_levels(<target> <source>): adds one object library per level to the target.
 function(ascend_grad_add_isa_levels target source)
   foreach(level IN LISTS ASCEND_GRAD_ISA_LEVELS)
@@ -18,7 +21,7 @@ function(ascend_grad_add_isa_levels target source)
     add_library(${objects} OBJECT ${source})
     target_link_libraries(${objects} PRIVATE ascend_grad_options)
     target_compile_definitions(${objects} PRIVATE KERNEL_TABLE=kernel_table_${level})
-    target_compile_options(${objects} PRIVATE ${ASCEND_GRAD_ISA_FLAGS_${level}} -O3 -fno-lto -fno-exceptions
+    target_compile_options(${objects} PRIVATE ${ASCEND_GRAD_ISA_FLAGS_${level}} ${ASCEND_GRAD_ISA_OPTIMIZATION} -fno-lto -fno-exceptions
       # GCC's own AVX-512 header reads variables that it leaves uninitialised on purpose.
       $<$<CXX_COMPILER_ID:GNU>:-Wno-uninitialized -Wno-maybe-uninitialized>)
     target_sources(${target} PRIVATE $<TARGET_OBJECTS:${objects}>)
