@@ -16,58 +16,75 @@ def tree(values):
     return lanes[0]
 
 
-def reduction(words, arrays, soc):
-    api, _kind = words[0], words[1]
-    old, a = arrays["old"][1], arrays["a"][1]
-    out, size = old.copy(), old.dtype.itemsize
-    lanes = 256 // size
-    as_index = np.uint16 if size == 2 else np.uint32
+def active(form, size):
+    lane = np.arange(256 // size)
+    if form == "bits":
+        return active_lanes(size, ["bits", "1"])[0]
+    return {"mask": lane < 37, "gaps": lane % 4 < 3}.get(form, lane >= 0)
 
-    def extreme(values, largest):
-        best = np.argmax(values) if largest else np.argmin(values)
-        return values[best], int(best)
 
-    if api == "WholeReduceSum":
-        mask = np.ones(lanes, bool)
-        stride = 1
-        if words[2] == "mask":
-            mask, stride = np.arange(lanes) < 37, 3
-        if words[2] == "bits":
-            mask = active_lanes(size, ["bits", "1", "0"])[0]
-        for r in range(20):
-            row = a[r * lanes:(r + 1) * lanes]
-            out[r * stride] = tree([v if m else None for v, m in zip(row, mask, strict=False)])
-    elif api.startswith("BlockReduce"):
-        per = 32 // size
-        pick = {"BlockReduceSum": tree, "BlockReduceMax": max, "BlockReduceMin": min}[api]
-        for i in range(160):
-            out[i] = pick(a[i * per:(i + 1) * per])
-    elif api == "PairReduceSum":
-        for r in range(5):
-            row = a[r * lanes:(r + 1) * lanes]
-            at = r * 128 // size
-            out[at:at + lanes // 2] = row[0::2] + row[1::2]
-    elif api in ("WholeReduceMax", "WholeReduceMin"):
-        for r in range(20):
-            value, index = extreme(a[r * lanes:(r + 1) * lanes], api.endswith("Max"))
-            out[2 * r] = value
-            out.view(as_index)[2 * r + 1] = index
-    elif api == "ReduceSum":
-        n = 5000 if words[2] == "count" else 40 * lanes
-        rows = [list(a[i:min(i + lanes, n)]) for i in range(0, n, lanes)]
-        partial = [tree(row + [None] * (lanes - len(row))) for row in rows]
-        if soc == "ascend910b" and words[2] == "count":
-            total = partial[0]
-            for value in partial[1:]:
-                total = old.dtype.type(total + value)
-        else:
-            while len(partial) > 1:
-                partial = [tree((partial[i:i + lanes] + [None] * lanes)[:lanes])
-                           for i in range(0, len(partial), lanes)]
-            total = partial[0]
-        out[0] = total
+def masked_tree(values, mask):
+    return tree([v if m else None for v, m in zip(values, mask, strict=True)])
+
+
+def extreme(values, mask, api):
+    """Value and position of the first largest or smallest active element."""
+    pick = np.argmax if api.endswith("Max") else np.argmin
+    index = np.flatnonzero(mask)[pick(values[mask])]
+    return values[index], index
+
+
+def put(out, at, order, value, index):
+    """Record number `at` of one repeat, in a ReduceOrder."""
+    if order == 3:
+        out.view(np.uint32)[at] = index
+    elif order == 2:
+        out[at] = value
     else:
-        value, index = extreme(a[:5000], api == "ReduceMax")
-        out[0] = value
-        out.view(as_index)[1] = index
+        out[2 * at + order] = value
+        out.view(f"u{out.itemsize}")[2 * at + 1 - order] = index
+
+
+def sum_of_all(a, mask, dtype, sequential):
+    lanes = 256 // a.itemsize
+    partial = [masked_tree(a[i:i + lanes], mask[i:i + lanes]) for i in range(0, len(a), lanes)]
+    if sequential:
+        total = partial[0]
+        for value in partial[1:]:
+            total = dtype.type(total + value)
+        return total
+    while len(partial) > 1:
+        partial = [tree((partial[i:i + lanes] + [None] * lanes)[:lanes])
+                   for i in range(0, len(partial), lanes)]
+    return partial[0]
+
+
+def reduction(words, arrays, soc):
+    api, form = words[0], words[2]
+    old, a = arrays["old"][1], arrays["a"][1]
+    out, size = old.copy(), old.itemsize
+    lanes, mask = 256 // size, active(form, size)
+    rows = a[:20 * lanes].reshape(20, lanes)
+    stride = 3 if form == "mask" else 1
+    if api in ("WholeReduceSum", "RepeatReduceSum"):
+        for r, row in enumerate(rows):
+            out[r * stride] = masked_tree(row, mask)
+    elif api.startswith("WholeReduce"):
+        for r, row in enumerate(rows):
+            put(out, r * stride, int(words[3]), *extreme(row, mask, api))
+    elif api.startswith("BlockReduce"):
+        masks = np.tile(mask, 20).reshape(160, -1)
+        for i, (block, on) in enumerate(zip(rows.reshape(160, -1), masks, strict=True)):
+            if on.any():
+                out[i] = masked_tree(block, on) if api.endswith("Sum") else extreme(block, on, api)[0]
+    elif api == "PairReduceSum":
+        pairs = np.where(mask, rows[:5], old.dtype.type(0))
+        out[:5 * lanes // 2] = (pairs[:, 0::2] + pairs[:, 1::2]).ravel()
+    else:
+        n = 5000 if form == "count" else 40 * lanes
+        on = np.resize(mask, n)
+        if api == "ReduceSum":
+            out[0] = sum_of_all(a[:n], on, old.dtype, soc == "ascend910b" and form == "count")
+        else:
+            put(out, 0, 0, *extreme(a[:n], on, api))
     return out

@@ -76,9 +76,13 @@ void moves() {
     }
 #endif
 #if __CCE_AICORE__ == 220
-    if constexpr (one_of<T, half, float, int32_t, int16_t>)
-        apply("CreateVecIndex " + t, old, a, a,
-              [](auto& d, auto&, auto&) { CreateVecIndex(d, static_cast<T>(5), 777u); });
+    const auto five = static_cast<T>(5);
+    apply("CreateVecIndex " + t, old, a, a,
+          [&](auto& d, auto&, auto&) { CreateVecIndex(d, five, 777u); });
+    apply("CreateVecIndex " + t + " mask 37 3", old, a, a,
+          [&](auto& d, auto&, auto&) { CreateVecIndex(d, five, 37, 3, 1, 8); });
+    apply("CreateVecIndex " + t + " bits 2", old, a, a,
+          [&](auto& d, auto&, auto&) { CreateVecIndex(d, five, bit_mask_for<T>(), 2, 1, 8); });
     apply("Copy " + t + " mask 50 3", old, a, a, [](auto& d, auto& x, auto&) {
         Copy(d, x, 50, 3, CopyRepeatParams{1, 1, 8, 8});
     });
@@ -120,6 +124,7 @@ void copies() {
 void values::move_values() {
     moves<half>();
     moves<int16_t>();
+    moves<int32_t>();
     moves<float>();
     copies();
 }
