@@ -10,6 +10,8 @@ for variable in ("ASCEND_GRAD_SOC", "ASCEND_GRAD_DEVICE"):
     os.environ.pop(variable, None)
 
 CONFIGURATIONS_PER_TEST = 50
+CALLS_PER_EMULATED_CALL = 50
+"""So many times fewer random configurations run in the emulator, of each dtype and product."""
 
 settings.register_profile("suite", deadline=None, derandomize=True, database=None, max_examples=100)
 settings.load_profile("suite")
@@ -37,8 +39,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    count = metafunc.config.getoption("configurations")
+    if "device_seeds" in metafunc.fixturenames:
+        seeds = range(-(-count // CALLS_PER_EMULATED_CALL))
+        metafunc.parametrize("device_seeds", [seeds], ids=[str(len(seeds))])
     if "seeds" in metafunc.fixturenames:
-        count = metafunc.config.getoption("configurations")
         starts = range(0, count, CONFIGURATIONS_PER_TEST)
         chunks = [range(start, min(start + CONFIGURATIONS_PER_TEST, count)) for start in starts]
         metafunc.parametrize("seeds", chunks, ids=[str(chunk.start) for chunk in chunks])

@@ -2,19 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 import ascend_grad as ag
 import numpy as np
 import pytest
+from arrays import DTYPES, FLOAT16, FLOAT32
 from ascend_grad import _core, settings
+from cases import Case, Chooser, check_seeds
+from strategies import Target
 
 SOCS = ("ascend910b", "ascend310p", "ascend910")
+MIB = 1 << 20
 
 requires_emulator = pytest.mark.skipif(
     "emulator" not in ag.build_info()["devices"], reason="this build has no emulated kernels"
 )
+
+
+def dtypes_of(soc: str) -> tuple[np.dtype, ...]:
+    return DTYPES if soc == "ascend910b" else (FLOAT32, FLOAT16)
+
+
+def on_every_product(*socs: str) -> pytest.MarkDecorator:
+    """Parameters `soc` and `dtype`: what the products' kernels exist for."""
+    pairs = [(soc, dtype) for soc in socs or SOCS for dtype in dtypes_of(soc)]
+    return pytest.mark.parametrize(("soc", "dtype"), pairs, ids=lambda value: str(value))
 
 
 @dataclass
@@ -31,10 +46,26 @@ class Launches:
         return sum(launch[key] for launch in self.all)
 
 
-def emulate(operator: str, *args: Any, soc: str = "ascend910b", **kwargs: Any) -> tuple[Any, Launches]:
+def emulate(
+    operator: str, *args: Any, soc: str = "ascend910b", **kwargs: Any
+) -> tuple[Any, Launches]:
     """Result of `ascend_grad.<operator>` in the emulator. A report of a check is an error."""
     result = getattr(ag, operator)(*args, device="emulator", soc=soc, **kwargs)
     return result, Launches(_core.last_launches())
+
+
+def check_random(
+    check: Callable[..., None],
+    generate: Callable[[Chooser, Target], Case],
+    soc: str,
+    dtype: np.dtype,
+    seeds: range,
+) -> None:
+    """An operator's check of random calls, in the emulator."""
+    target = Target(soc, dtype, is_device=True)
+    check_seeds(
+        lambda case: check(case, device="emulator"), lambda choose: generate(choose, target), seeds
+    )
 
 
 def copy(source: np.ndarray, target: np.ndarray, soc: str = "ascend910b") -> Launches:

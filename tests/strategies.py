@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import prod
+from dataclasses import dataclass
+from math import exp, log, prod
 
 import numpy as np
-from arrays import BFLOAT16, DTYPES, FLOAT32, FLOAT64
+from arrays import BFLOAT16, DTYPES, FLOAT16, FLOAT32, FLOAT64
 from cases import Case, Chooser, new_case
 from reference.avg_pool2d_backward import output_extent
 
@@ -34,18 +35,58 @@ def shape_of(choose: Chooser, rank: int, budget: int = 4096) -> tuple[int, ...]:
     return tuple(shape)
 
 
-def soc_for(choose: Chooser, dtypes: Sequence[np.dtype], others: tuple[str, ...]) -> str | None:
+@dataclass(frozen=True)
+class Target:
+    """What a call is for. A device's kernels also get sizes that several cores share."""
+
+    soc: str | None = None
+    dtype: np.dtype | None = None  # of the main operand
+    is_device: bool = False
+
+    @property
+    def dtypes(self) -> tuple[np.dtype, ...]:
+        has_bfloat16 = self.soc is None or self.soc in SOCS_WITH_BFLOAT16
+        return DTYPES if has_bfloat16 else (FLOAT32, FLOAT16)
+
+    def main_dtype(self, choose: Chooser) -> np.dtype:
+        return choose.pick(self.dtypes) if self.dtype is None else self.dtype
+
+    def shape(self, choose: Chooser, rank: int) -> tuple[int, ...]:
+        if not self.is_device or choose.integer(0, 1):
+            return shape_of(choose, rank)
+        return any_shape(choose, rank, 1e5)
+
+
+ANYWHERE = Target()
+
+
+def any_shape(choose: Chooser, rank: int, most: float) -> tuple[int, ...]:
+    """Extents of every magnitude, about `most` elements at most."""
+    left, shape = exp(log(most) * choose.integer(0, 100) / 100), []
+    for _ in range(rank):
+        shape.append(max(1, int(exp(log(max(left, 1.0)) * choose.integer(0, 100) / 100))))
+        left /= shape[-1]
+    order = [choose.integer(0, 999) for _ in shape]
+    return tuple(extent for _, extent in sorted(zip(order, shape, strict=True)))
+
+
+def soc_for(
+    choose: Chooser, target: Target, dtypes: Sequence[np.dtype], others: tuple[str, ...]
+) -> str | None:
     """A product (None: the default one) that allows `dtypes`; `others` have no bfloat16."""
+    if target.soc is not None:
+        return target.soc
     known = () if BFLOAT16 in dtypes else others
     return choose.pick((None, *SOCS_WITH_BFLOAT16, *known))
 
 
-def batch_norm_reduce_backward(choose: Chooser) -> Case:
+def batch_norm_reduce_backward(choose: Chooser, target: Target = ANYWHERE) -> Case:
     case = new_case(choose)
-    shape = shape_of(choose, choose.pick((2, 2, 3, 4, 4, 4, 5, 6, 7, 8)))
+    shape = target.shape(choose, choose.pick((2, 2, 3, 4, 4, 4, 5, 6, 7, 8)))
     shape = (shape[0], max(shape[1], 1), *shape[2:])
     channels = (shape[1],)
-    dtype, mean, invstd = (choose.pick(DTYPES) for _ in range(3))
+    dtype = target.main_dtype(choose)
+    mean, invstd = (choose.pick(target.dtypes) for _ in range(2))
     case.add_input("grad_out", shape, dtype, choose)
     case.add_input("input", shape, dtype, choose)
     case.add_input("mean", channels, mean, choose)
@@ -53,23 +94,23 @@ def batch_norm_reduce_backward(choose: Chooser) -> Case:
     case.add_input("invstd", channels, invstd, choose, "normal")
     used = [dtype, mean, invstd]
     if choose.integer(0, 1):
-        used.append(choose.pick(DTYPES))
+        used.append(choose.pick(target.dtypes))
         case.add_input("weight", channels, used[-1], choose)
     for name in ("sum_dy", "sum_dy_xmu", "grad_weight", "grad_bias"):
         if choose.integer(0, 2):
-            used.append(choose.pick(DTYPES))
+            used.append(choose.pick(target.dtypes))
             case.add_output(name, channels, used[-1], choose)
     for mask in ("input_g", "weight_g", "bias_g"):
         if choose.integer(0, 1):
             case.arguments[mask] = bool(choose.integer(0, 2))
-    case.arguments["soc"] = soc_for(choose, used, ("ascend910",))
+    case.arguments["soc"] = soc_for(choose, target, used, ("ascend910",))
     return case
 
 
-def prelu_backward(choose: Chooser) -> Case:
+def prelu_backward(choose: Chooser, target: Target = ANYWHERE) -> Case:
     case = new_case(choose)
-    shape = shape_of(choose, choose.integer(0, 8))
-    dtype = choose.pick(DTYPES)
+    shape = target.shape(choose, choose.integer(0, 8))
+    dtype = target.main_dtype(choose)
     dropped = choose.integer(0, len(shape)) if choose.integer(0, 2) == 0 else 0
     gradient = tuple(
         1 if dropped and choose.integer(0, 1) else extent for extent in shape[dropped:]
@@ -97,14 +138,14 @@ def prelu_backward(choose: Chooser) -> Case:
         case.add_output(
             "grad_weight", tuple(ones) if prod(ones) == 1 else (channels,), dtype, choose
         )
-    case.arguments["soc"] = soc_for(choose, [dtype], ("ascend910",))
+    case.arguments["soc"] = soc_for(choose, target, [dtype], ("ascend910",))
     return case
 
 
-def softmax_backward(choose: Chooser) -> Case:
+def softmax_backward(choose: Chooser, target: Target = ANYWHERE) -> Case:
     case = new_case(choose)
-    shape = shape_of(choose, choose.integer(0, 8))
-    dtype = choose.pick(DTYPES)
+    shape = target.shape(choose, choose.integer(0, 8))
+    dtype = target.main_dtype(choose)
     case.add_input("grad_output", shape, dtype, choose)
     case.add_input("output", shape, dtype, choose)
     rank = max(len(shape), 1)
@@ -113,9 +154,10 @@ def softmax_backward(choose: Chooser) -> Case:
     if outcome < 2:
         case.reuse_input("out", ("grad_output", "output")[outcome])
     elif outcome < 5:
-        used.append(choose.pick((*DTYPES, FLOAT64)))
+        wide = () if target.is_device else (FLOAT64,)
+        used.append(choose.pick((*target.dtypes, *wide)))
         case.add_output("out", shape, used[-1], choose)
-    case.arguments["soc"] = soc_for(choose, used, ("ascend910", "ascend310p"))
+    case.arguments["soc"] = soc_for(choose, target, used, ("ascend910", "ascend310p"))
     return case
 
 
@@ -140,7 +182,7 @@ def pooled_axis(
     return size, kernel, stride, padding, extent
 
 
-def avg_pool2d_backward(choose: Chooser) -> Case:
+def avg_pool2d_backward(choose: Chooser, target: Target = ANYWHERE) -> Case:
     case = new_case(choose)
     ceil_mode = bool(choose.integer(0, 1))
     long_axis = choose.integer(0, 19)
@@ -149,8 +191,9 @@ def avg_pool2d_backward(choose: Chooser) -> Case:
     if long_axis > 12:
         columns = rows
     many = choose.integer(0, 9) == 0
-    leading = shape_of(choose, choose.integer(1, 2), 7000 // (rows[0] * columns[0]) if many else 24)
-    dtype = choose.pick(DTYPES)
+    most = (60000 if target.is_device else 7000) // (rows[0] * columns[0])
+    leading = shape_of(choose, choose.integer(1, 2), most if many else 24)
+    dtype = target.main_dtype(choose)
     case.add_input("grad_output", (*leading, rows[4], columns[4]), dtype, choose)
     shape = (*leading, rows[0], columns[0])
     case.add_input("input", shape, dtype, choose)
@@ -163,7 +206,7 @@ def avg_pool2d_backward(choose: Chooser) -> Case:
     case.arguments["divisor_override"] = choose.pick(
         (0, 0, 0, 1, -1, 7, 255, -255, choose.integer(-255, 255))
     )
-    soc = soc_for(choose, [dtype], ("ascend910", "ascend310p"))
+    soc = soc_for(choose, target, [dtype], ("ascend910", "ascend310p"))
     modes = (1, 2) if dtype == FLOAT32 and soc in ("ascend910", "ascend310p") else (0, 1, 2, 3)
     case.arguments["cube_math_type"] = choose.pick(modes)
     case.arguments["soc"] = soc

@@ -23,8 +23,8 @@ def default_dtype(inputs: dict[str, np.ndarray]) -> np.dtype:
     return FLOAT16 if both_half else FLOAT32
 
 
-def check(case: Case) -> None:
-    got = ag.batch_norm_reduce_backward(**case.arguments)._asdict()
+def check(case: Case, **where: Any) -> None:
+    got = ag.batch_norm_reduce_backward(**case.arguments, **where)._asdict()
     exact = batch_norm_reduce_backward(*(case.inputs[name] for name in INPUTS))._asdict()
     for name in OUTPUTS:
         if not case.arguments.get(MASK_OF[name], True):

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import strategies
 from arrays import BFLOAT16, DTYPES, FLOAT16, FLOAT32
-from emulated import SOCS, Launches, emulate, requires_emulator
+from emulated import (
+    MIB,
+    SOCS,
+    Launches,
+    check_random,
+    emulate,
+    on_every_product,
+    requires_emulator,
+)
 from reference.softmax_backward import softmax_backward
+from test_softmax_backward import check as check_case
 from tolerance import assert_same_bits, assert_within
 
 pytestmark = requires_emulator
-
-MIB = 1 << 20
-
-
-def dtypes_of(soc: str) -> tuple[np.dtype, ...]:
-    return DTYPES if soc == "ascend910b" else (FLOAT32, FLOAT16)
 
 
 def operands(
@@ -41,25 +45,9 @@ def check(
     return launches
 
 
-def random_shape(rng: np.random.Generator) -> tuple[int, ...]:
-    """Extents of every magnitude, up to about 100 000 elements."""
-    left = float(np.exp(rng.uniform(1, np.log(1e5))))
-    shape = []
-    for _ in range(int(rng.integers(1, 5))):
-        shape.append(max(1, int(np.exp(rng.uniform(0, np.log(max(left, 1.0) + 1.0))))))
-        left /= shape[-1]
-    rng.shuffle(shape)
-    return tuple(shape)
-
-
-@pytest.mark.parametrize("soc", SOCS)
-def test_random_shapes(soc: str) -> None:
-    for seed in range(90):
-        rng = np.random.default_rng(seed)
-        shape = random_shape(rng)
-        dtypes = dtypes_of(soc)
-        pair = dtypes[seed % len(dtypes)], dtypes[seed // len(dtypes) % len(dtypes)]
-        check(soc, shape, int(rng.integers(-len(shape), len(shape))), *pair, seed)
+@on_every_product()
+def test_random_configurations(soc: str, dtype: np.dtype, device_seeds: range) -> None:
+    check_random(check_case, strategies.softmax_backward, soc, dtype, device_seeds)
 
 
 @pytest.mark.parametrize("soc", SOCS)

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from arrays import BFLOAT16, DTYPES, FLOAT16, FLOAT32, LAYOUTS, place, place_values, random_values
+from arrays import BFLOAT16, FLOAT16, FLOAT32, LAYOUTS, place, place_values, random_values
 from cases import Seeded
-from emulated import SOCS, copy, requires_emulator
+from emulated import SOCS, copy, dtypes_of, requires_emulator
 from strategies import shape_of
 from tolerance import assert_same_bits
 
 pytestmark = requires_emulator
-
-
-def dtypes_of(soc: str) -> tuple[np.dtype, ...]:
-    return DTYPES if soc == "ascend910b" else (FLOAT32, FLOAT16)
 
 
 def check(

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 import ascend_grad as ag
 import numpy as np
 import pytest
@@ -11,9 +13,9 @@ from reference.prelu_backward import prelu_backward
 from tolerance import assert_same_bits, assert_within
 
 
-def check(case: Case) -> None:
+def check(case: Case, **where: Any) -> None:
     inputs = case.inputs
-    got = ag.prelu_backward(**case.arguments)
+    got = ag.prelu_backward(**case.arguments, **where)
     exact = prelu_backward(**inputs)
     for name, result in got._asdict().items():
         assert result.dtype == inputs["input"].dtype

@@ -1,0 +1,123 @@
+"""What the Ascend kernels cost in the emulator's model, as a Markdown table.
+
+    python benchmarks/device_costs.py                  # every operator, dtype, shape and product
+    python benchmarks/device_costs.py --svg docs/images    # a timeline of each operator instead
+
+A cell: estimated time, its ratio to the time of the bytes moved at full bandwidth, and the pipe
+that is busiest on the slowest core, with its share of the time. `+n%`: GM bytes beyond the least.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+from pathlib import Path
+from typing import Any
+
+import ascend_grad as ag
+import ml_dtypes
+import numpy as np
+from ascend_grad import _core
+
+DTYPES = {"float32": np.float32, "float16": np.float16, "bfloat16": ml_dtypes.bfloat16}
+PRODUCTS = {"ascend910b": "910B", "ascend310p": "310P", "ascend910": "910A"}
+CASES: dict[str, list[tuple[Any, ...]]] = {
+    "softmax_backward": [  # shape, dim
+        ((4096, 1024), 1),
+        ((8192, 127), 1),
+        ((32, 64, 1024), 1),
+    ],
+    "batch_norm_reduce_backward": [((32, 64, 56, 56),), ((64, 512, 7, 7),), ((4096, 1000),)],
+    "prelu_backward": [((32, 64, 56, 56),), ((64, 512, 7, 7),), ((4096, 1000),)],
+    "avg_pool2d_backward": [  # shape, kernel, stride, padding
+        ((8, 64, 112, 112), 2, 2, 0),
+        ((8, 64, 112, 112), 3, 2, 1),
+        ((16, 64, 56, 56), 3, 1, 1),
+        ((64, 1024, 7, 7), 7, 7, 0),
+    ],
+}
+SVG_CASES: dict[str, tuple[Any, ...]] = {
+    "softmax_backward": ((1024, 1024), 1),
+    "batch_norm_reduce_backward": ((8, 64, 56, 56),),
+    "prelu_backward": ((8, 64, 56, 56),),
+    "avg_pool2d_backward": ((4, 64, 56, 56), 3, 2, 1),
+}
+
+
+def text_of(case: tuple[Any, ...]) -> str:
+    shape, *rest = case
+    names = ("dim",) if len(rest) == 1 else ("kernel", "stride", "padding")
+    words = [f"{name} {value}" for name, value in zip(names, rest, strict=False)]
+    return ", ".join(["x".join(map(str, shape)), *words])
+
+
+def call(operator: str, case: tuple[Any, ...], dtype: Any, soc: str) -> tuple[float, list[Any]]:
+    """Bytes that the call must move, and its launches."""
+    shape, *rest = case
+    x = np.ones(shape, dtype)
+    if operator == "avg_pool2d_backward":
+        kernel, stride, padding = rest
+        extents = [(size + 2 * padding - kernel) // stride + 1 for size in shape[-2:]]
+        g = np.ones((*shape[:-2], *extents), dtype)
+        rest = [kernel, stride, padding, False, True, 0, 0 if soc == "ascend910b" else 2]
+        least = g.nbytes + x.nbytes
+    else:
+        g = x
+        least = (2 if operator == "batch_norm_reduce_backward" else 3) * x.nbytes
+    if operator == "prelu_backward":
+        rest = [np.ones(shape[1], dtype)]
+    if operator == "batch_norm_reduce_backward":
+        rest = [np.ones(shape[1], np.float32)] * 2
+    getattr(ag, operator)(g, x, *rest, device="emulator", soc=soc)
+    return least, _core.last_launches()
+
+
+def busiest(launch: dict[str, Any]) -> tuple[str, float]:
+    """Of the launch's pipes: name, share of the slowest core's time in percent."""
+    lines = launch["table"].split("share\n")[1].splitlines()
+    return max(
+        ((line.split()[0], float(line.split()[-1][:-1])) for line in lines), key=lambda p: p[1]
+    )
+
+
+def cell(operator: str, case: tuple[Any, ...], dtype: Any, soc: str) -> str:
+    try:
+        least, launches = call(operator, case, dtype, soc)
+    except ag.AclnnError:
+        return "no"
+    main = max(launches, key=lambda launch: launch["cycles"])
+    total = {
+        key: sum(launch[key] for launch in launches)
+        for key in launches[0]
+        if key != "table" and isinstance(launches[0][key], (int, float))
+    }
+    pipe, share = busiest(main)
+    text = f"{total['microseconds']:.1f} us, {total['cycles'] / total['bound_cycles']:.2f}, {pipe} {share:.0f}%"
+    more = (total["bytes_read"] + total["bytes_written"]) / least - 1
+    return text + (f", +{100 * more:.0f}%" if more > 0.005 else "")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--ops", nargs="*", default=list(CASES))
+    parser.add_argument("--svg", type=Path, help="folder for the timelines")
+    arguments = parser.parse_args()
+    if arguments.svg:
+        for operator in arguments.ops:
+            os.environ["ASCENDC_EMULATOR"] = f"svg={arguments.svg / operator}.svg"
+            call(operator, SVG_CASES[operator], np.float32, "ascend910b")
+        return
+    os.environ["ASCENDC_EMULATOR"] = "nochecks"
+    print("| operator, shape | dtype |", " | ".join(PRODUCTS.values()), "|")
+    print("|---" * (2 + len(PRODUCTS)) + "|")
+    for operator in arguments.ops:
+        for case in CASES[operator]:
+            for name, dtype in DTYPES.items():
+                cells = [cell(operator, case, dtype, soc) for soc in PRODUCTS]
+                print(
+                    "|", " | ".join([f"{operator} {text_of(case)}", name, *cells]), "|", flush=True
+                )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,169 @@
+"""The avg_pool2d_backward kernel in the emulator, all checks on, against the float64 formula."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import ascend_grad as ag
+import numpy as np
+import pytest
+import strategies
+from arrays import DTYPES, FLOAT16, FLOAT32, place, place_values
+from emulated import (
+    MIB,
+    SOCS,
+    Launches,
+    check_random,
+    dtypes_of,
+    emulate,
+    on_every_product,
+    requires_emulator,
+)
+from reference.avg_pool2d_backward import with_cube_math_type
+from test_avg_pool2d_backward import check as check_case
+from test_avg_pool2d_backward import operands
+from tolerance import assert_same_bits, assert_within
+
+pytestmark = requires_emulator
+
+
+def check(
+    soc: str,
+    shape: tuple[int, ...],
+    kernel: Any,
+    stride: Any = (),
+    padding: Any = 0,
+    ceil_mode: bool = False,
+    dtype: np.dtype = FLOAT32,
+    **rest: Any,
+) -> tuple[np.ndarray, Launches]:
+    g, x = operands(shape, kernel, stride, padding, ceil_mode, dtype)
+    rest["cube_math_type"] = rest.get("cube_math_type", 0 if soc == "ascend910b" else 2)
+    arguments = (g, x, kernel, stride, padding, ceil_mode)
+    got, launches = emulate("avg_pool2d_backward", *arguments, soc=soc, **rest)
+    assert all(launch["ok"] for launch in launches.all)
+    exact, via = with_cube_math_type(g, shape, kernel, stride, padding, soc=soc, **rest)
+    assert_within(got, exact, f"{soc} {arguments[2:]} {shape} {dtype} {rest}", via)
+    return got, launches
+
+
+@on_every_product()
+def test_random_configurations(soc: str, dtype: np.dtype, device_seeds: range) -> None:
+    check_random(check_case, strategies.avg_pool2d_backward, soc, dtype, device_seeds)
+
+
+# Shape, kernel, stride, padding, ceil mode.
+GEOMETRIES = {
+    "one element": ((1, 1, 1, 1), 1),
+    "one channel": ((1, 1, 12, 13), 3, 2, 1),
+    "one channel, one plane": ((1, 57, 31), 2),
+    "many channels": ((1, 2049, 3, 3), 2, 1),
+    "planes of one element": ((3, 700, 1, 1), 1),
+    "odd planes": ((3, 33, 13, 7), (3, 2), (2, 1), 1),
+    "usual": ((2, 17, 28, 28), 2),
+    "overlapping": ((2, 18, 27, 29), 3, 1, 1),
+    "overlapping and padded": ((1, 20, 55, 56), 3, 2, 1, True),
+    "wide windows": ((1, 16, 40, 41), 9, 2, 4),
+    "gaps": ((2, 17, 23, 29), 2, 5),
+    "gaps in rows only": ((2, 5, 24, 18), (3, 2), (2, 7), (1, 0)),
+    "large steps": ((1, 3, 90, 200), (4, 3), (70, 90)),
+    "kernel larger than the input": ((2, 19, 4, 5), (9, 11), 1, (4, 5)),
+    "kernel far larger": ((1, 2, 4, 5), 2**31 + 2, 2**33, 2**30),
+    "one window": ((4, 65, 7, 7), 7),
+    "one window, large planes": ((1, 3, 70, 90), (70, 90)),
+    "one window, partial": ((2, 17, 6, 6), 5),
+    "ceil beyond the input": ((2, 16, 5, 5), 2, 2, 0, True),
+    "ceil beyond gaps": ((1, 9, 6, 16), 2, 3, 1, True),
+    "rows longer than the buffer": ((1, 1, 2, 70001), 2),
+    "overlap in such rows": ((1, 2, 3, 20011), 3, 1, 1),
+    "columns longer than the buffer": ((1, 1, 30011, 2), (5, 1), (2, 1), (2, 0)),
+    "more windows than a table holds": ((1, 2, 40, 41), (35, 38), 1, (17, 19)),
+    "tall table": ((1, 3, 90, 3), (70, 1), (1, 1), (35, 0)),
+}
+
+
+@pytest.mark.parametrize("soc", SOCS)
+@pytest.mark.parametrize("geometry", GEOMETRIES.values(), ids=GEOMETRIES)
+def test_hard_geometries(soc: str, geometry: tuple[Any, ...]) -> None:
+    for dtype in (FLOAT32, FLOAT16):
+        for count_include_pad in (True, False):
+            check(soc, *geometry, dtype=dtype, count_include_pad=count_include_pad)
+
+
+@pytest.mark.parametrize("soc", SOCS)
+@pytest.mark.parametrize("divisor", [-255, -3, 1, 4, 254])
+def test_divisor_override(soc: str, divisor: int) -> None:
+    for dtype in dtypes_of(soc):
+        check(soc, (2, 9, 7, 6), (3, 4), 2, 1, dtype=dtype, divisor_override=divisor)
+
+
+@pytest.mark.parametrize(
+    ("soc", "mode"),
+    [("ascend910b", mode) for mode in range(4)] + [("ascend310p", 1), ("ascend910", 1)],
+)
+def test_cube_math_type(soc: str, mode: int) -> None:
+    """Values far outside float16's range, and what rounds to even."""
+    for dtype in dtypes_of(soc):
+        check(soc, (3, 17, 12, 13), 3, 2, 1, dtype=dtype, cube_math_type=mode)
+    g = np.full((1, 16, 4, 4), 1 + 2.0**-12, FLOAT32)
+    g[0, :, 0, 0], g[0, :, 1, 1], g[0, :, 2, 2] = 70000.0, np.nan, 1e-30
+    x = np.zeros((1, 16, 8, 8), FLOAT32)
+    got, _ = emulate("avg_pool2d_backward", g, x, 2, cube_math_type=mode, soc=soc)
+    exact, via = with_cube_math_type(g, x.shape, 2, cube_math_type=mode, soc=soc)
+    assert_within(got, exact, f"{soc} {mode}", via)
+
+
+@on_every_product()
+@pytest.mark.parametrize("layout", ["transposed", "channels_last", "step2", "negative", "mixed"])
+def test_layouts(soc: str, dtype: np.dtype, layout: str) -> None:
+    g, x = operands((2, 17, 14, 7), 3, 2, 1, dtype=dtype)
+    rng = np.random.default_rng(1)
+    out, source = place(x.shape, dtype, layout, rng), place_values(g, layout, rng)
+    arguments = (x, 3, 2, 1, False, True, 0, 2)
+    got, _ = emulate("avg_pool2d_backward", source.array, *arguments, grad_input=out.array, soc=soc)
+    assert got is out.array
+    assert_same_bits(got, emulate("avg_pool2d_backward", g, *arguments, soc=soc)[0])
+    out.assert_only_elements_written()
+    source.assert_untouched()
+
+
+@on_every_product()
+def test_repeated_runs_give_the_same_bits(soc: str, dtype: np.dtype) -> None:
+    geometry = ((2, 40, 31, 33), 3, 1, 1)
+    first, _ = check(soc, *geometry, dtype=dtype)
+    for _ in range(2):
+        assert_same_bits(check(soc, *geometry, dtype=dtype)[0], first)
+
+
+def test_products_of_one_family_give_the_same_bits() -> None:
+    geometry = ((2, 40, 31, 33), 3, 1, 1)
+    assert_same_bits(check("ascend910_93", *geometry)[0], check("ascend910b", *geometry)[0])
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@pytest.mark.parametrize(
+    ("shape", "kernel", "stride", "padding"),
+    [
+        ((4, 64, 112, 112), 2, 2, 0),
+        ((4, 64, 112, 112), 3, 2, 1),
+        ((16, 64, 56, 56), 3, 1, 1),
+        ((64, 1024, 7, 7), 7, 7, 0),
+    ],
+)
+def test_large_arrays_move_once(
+    shape: tuple[int, ...], kernel: int, stride: int, padding: int, dtype: np.dtype
+) -> None:
+    g, x = operands(shape, kernel, stride, padding, dtype=dtype)
+    _, launches = emulate("avg_pool2d_backward", g, x, kernel, stride, padding)
+    moved = launches.total("bytes_read") + launches.total("bytes_written")
+    assert moved >= 4 * MIB and moved <= 1.02 * (g.nbytes + x.nbytes)
+    assert launches.total("scalar_accesses") == 0
+    assert len(launches.kernels) == 1
+
+
+def test_nothing_to_do() -> None:
+    g, x = operands((0, 3, 8, 8), 2)
+    got, launches = emulate("avg_pool2d_backward", g, x, 2)
+    assert got.shape == x.shape and not launches.all
+    with pytest.raises(ag.ParamInvalidError):
+        emulate("avg_pool2d_backward", g, x, 0)

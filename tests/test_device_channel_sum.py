@@ -1,0 +1,201 @@
+"""The kernels that sum over channels, batch_norm_reduce_backward and prelu_backward, in the
+emulator, all checks on, against the float64 formulas."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import ascend_grad as ag
+import numpy as np
+import pytest
+import strategies
+from arrays import BFLOAT16, DTYPES, FLOAT16, FLOAT32, LAYOUTS, place_values, random_values
+from emulated import MIB, Launches, check_random, emulate, on_every_product, requires_emulator
+from reference.batch_norm_reduce_backward import batch_norm_reduce_backward
+from reference.prelu_backward import prelu_backward
+from test_batch_norm_reduce_backward import check as check_batch_norm
+from test_prelu_backward import check as check_prelu
+from tolerance import assert_same_bits, assert_within
+
+pytestmark = requires_emulator
+
+SOCS = ("ascend910b", "ascend910")  # 310P has neither operator
+BATCH_NORM, PRELU = "batch_norm_reduce_backward", "prelu_backward"
+
+
+def operands(
+    operator: str, shape: tuple[int, ...], dtype: np.dtype = FLOAT32, layout: str = "contiguous"
+) -> list[np.ndarray]:
+    rng = np.random.default_rng(sum(shape))
+    channels = shape[1:2] or (1,)
+    shapes = [shape, shape, channels] + [channels] * (operator == BATCH_NORM)
+    arrays = [random_values(extents, dtype, "normal", rng) for extents in shapes]
+    return [place_values(array, layout, rng).array for array in arrays]
+
+
+def check_results(operator: str, got: Any, arrays: list[np.ndarray], what: str) -> None:
+    reference = batch_norm_reduce_backward if operator == BATCH_NORM else prelu_backward
+    for name, exact in reference(*arrays)._asdict().items():
+        assert_within(getattr(got, name), exact, f"{operator} {what} {name}")
+
+
+def check(operator: str, soc: str, arrays: list[np.ndarray]) -> tuple[Any, Launches]:
+    got, launches = emulate(operator, *arrays, soc=soc)
+    assert all(launch["ok"] for launch in launches.all)
+    check_results(operator, got, arrays, f"{soc} {arrays[1].dtype} {arrays[1].shape}")
+    return got, launches
+
+
+@on_every_product(*SOCS)
+def test_random_batch_norms(soc: str, dtype: np.dtype, device_seeds: range) -> None:
+    generate = strategies.batch_norm_reduce_backward
+    check_random(check_batch_norm, generate, soc, dtype, device_seeds)
+
+
+@on_every_product(*SOCS)
+def test_random_prelus(soc: str, dtype: np.dtype, device_seeds: range) -> None:
+    check_random(check_prelu, strategies.prelu_backward, soc, dtype, device_seeds)
+
+
+@pytest.mark.parametrize("operator", [BATCH_NORM, PRELU])
+@pytest.mark.parametrize("soc", SOCS)
+@pytest.mark.parametrize(
+    "shape",
+    [
+        (1, 1),
+        (3, 1),
+        (1, 17),
+        (1, 1, 1, 1),
+        (5, 1, 7),
+        (70001, 1),
+        (70001, 3),
+        (3000, 16),
+        (2, 9001),
+        (513, 130),
+        (1, 100003),
+        (3, 20011, 2),
+        (47, 127, 1, 3),
+        (2, 130, 9, 9),
+        (6, 64, 7, 7),
+        (129, 5, 3),
+        (2, 17, 31, 33),
+        (1, 300, 4, 97),
+        (2, 3, 8200),
+        (2, 3, 70001),
+        (1, 1, 250007),
+        (9, 2, 1, 5, 1, 3, 2, 2),
+    ],
+    ids=str,
+)
+def test_hard_shapes(operator: str, soc: str, shape: tuple[int, ...]) -> None:
+    """Around the limits of lanes, rows, one core's buffer, all cores' buffers."""
+    for dtype in (FLOAT32, FLOAT16):
+        check(operator, soc, operands(operator, shape, dtype))
+
+
+@pytest.mark.parametrize("operator", [BATCH_NORM, PRELU])
+@on_every_product(*SOCS)
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_layouts(operator: str, soc: str, dtype: np.dtype, layout: str) -> None:
+    check(operator, soc, operands(operator, (3, 19, 6, 11), dtype, layout))
+
+
+@pytest.mark.parametrize("operator", [BATCH_NORM, PRELU])
+@pytest.mark.parametrize("layout", ["contiguous", "channels_last", "transposed"])
+def test_dense_arrays_are_read_as_they_lie(operator: str, layout: str) -> None:
+    arrays = operands(operator, (4, 40, 9, 10), FLOAT32, layout)
+    results = {"grad_input": np.empty_like(arrays[1])} if operator == PRELU else {}
+    got, launches = emulate(operator, *arrays, **results)
+    check_results(operator, got, arrays, layout)
+    assert len(launches.kernels) == 1
+
+
+@pytest.mark.parametrize("soc", SOCS)
+@pytest.mark.parametrize(
+    "gradient", [(), (1,), (5,), (4, 1), (3, 1, 1), (2, 1, 1, 5), (2, 3, 4, 5)], ids=str
+)
+def test_prelu_of_one_weight_and_broadcast_gradients(soc: str, gradient: tuple[int, ...]) -> None:
+    rng = np.random.default_rng(2)
+    for weight in ((), (1, 1), (1, 3)):
+        shapes = (gradient, (2, 3, 4, 5), weight)
+        check(PRELU, soc, [random_values(shape, FLOAT32, "normal", rng) for shape in shapes])
+
+
+@pytest.mark.parametrize("soc", SOCS)
+@pytest.mark.parametrize("shape", [(64, 40), (300, 3), (5, 3, 2000), (4, 700, 3)], ids=str)
+def test_special_values_stay_in_their_channel(soc: str, shape: tuple[int, ...]) -> None:
+    for operator in (BATCH_NORM, PRELU):
+        arrays = operands(operator, shape)
+        arrays[0][1, 0], arrays[1][2, 1], arrays[0][3, 2] = np.inf, np.nan, 1e-42
+        check(operator, soc, arrays)
+
+
+@pytest.mark.parametrize("soc", SOCS)
+def test_prelu_branches_are_selects(soc: str) -> None:
+    x, g = np.array([np.inf, 1, 2], FLOAT32), np.array([0, np.inf, np.nan], FLOAT32)
+    for slope in (np.inf, np.nan):
+        got, _ = emulate(PRELU, g, x, np.array([slope], FLOAT32), soc=soc)
+        assert_same_bits(got.grad_input, g)
+        assert got.grad_weight == 0
+    x = np.array([0.0, -0.0, np.nan, 1.0], FLOAT32)
+    got, _ = emulate(PRELU, np.full(4, 2, FLOAT32), x, np.full(1, 0.25, FLOAT32), soc=soc)
+    assert got.grad_input.tolist() == [0.5, 0.5, 0.5, 2.0] and np.isnan(got.grad_weight)
+
+
+@pytest.mark.parametrize("operator", [BATCH_NORM, PRELU])
+@on_every_product(*SOCS)
+@pytest.mark.parametrize("shape", [(400, 70), (6, 40, 33, 31), (1, 2, 90001)], ids=str)
+def test_repeated_runs_give_the_same_bits(
+    operator: str, soc: str, dtype: np.dtype, shape: tuple[int, ...]
+) -> None:
+    arrays = operands(operator, shape, dtype)
+    first, _ = check(operator, soc, arrays)
+    for _ in range(2):
+        for again, field in zip(emulate(operator, *arrays, soc=soc)[0], first, strict=True):
+            assert_same_bits(again, field)
+
+
+@pytest.mark.parametrize("operator", [BATCH_NORM, PRELU])
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@pytest.mark.parametrize(
+    "shape", [(32, 64, 28, 28), (32, 768, 49), (2048, 1000), (1, 4, 600, 1000)], ids=str
+)
+def test_large_arrays_move_once(operator: str, dtype: np.dtype, shape: tuple[int, ...]) -> None:
+    arrays = operands(operator, shape, FLOAT32)
+    arrays[:2] = [array.astype(dtype) for array in arrays[:2]]
+    arrays[2:] = [array.astype(dtype if operator == PRELU else FLOAT32) for array in arrays[2:]]
+    _, launches = emulate(operator, *arrays)
+    moved = launches.total("bytes_read") + launches.total("bytes_written")
+    least = arrays[0].nbytes * (3 if operator == PRELU else 2)
+    exchanged = 2 * getattr(ag.explain, operator)(*arrays, device="emulator")["workspace_size"]
+    assert least >= 4 * MIB and least <= moved <= 1.002 * least + exchanged
+    assert exchanged < 0.07 * least  # partial sums, written and read once
+    assert launches.total("scalar_accesses") == 0
+
+
+def test_results_of_other_dtypes() -> None:
+    arrays = operands(BATCH_NORM, (5, 30, 7), FLOAT16)
+    results = {
+        name: np.empty(30, dtype)
+        for name, dtype in zip(
+            ag.BatchNormReduceGrads._fields, (FLOAT32, FLOAT16, BFLOAT16, FLOAT16), strict=True
+        )
+    }
+    got, _ = emulate(BATCH_NORM, *arrays, **results)
+    assert all(getattr(got, name) is array for name, array in results.items())
+    check_results(BATCH_NORM, got, arrays, "other dtypes")
+
+
+@pytest.mark.parametrize("operator", [BATCH_NORM, PRELU])
+def test_products_without_the_operator(operator: str) -> None:
+    with pytest.raises(ag.AclnnError) as caught:
+        emulate(operator, *operands(operator, (4, 3)), soc="ascend310p")
+    assert caught.value.status == 561003
+
+
+@pytest.mark.parametrize("soc", SOCS)
+def test_empty_input_gives_zeros(soc: str) -> None:
+    empty, statistics = np.empty((0, 5), FLOAT32), np.full(5, np.nan, FLOAT32)
+    got, _ = emulate(BATCH_NORM, empty, empty, statistics, statistics, soc=soc)
+    for field in (*got, emulate(PRELU, empty, empty, statistics, soc=soc)[0].grad_weight):
+        assert_same_bits(field, np.zeros(5, FLOAT32))
