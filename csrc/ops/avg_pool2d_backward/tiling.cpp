@@ -16,6 +16,7 @@ namespace {
 
 constexpr int64_t kLanes = 16;
 constexpr int64_t kPositionBytes = kLanes * sizeof(float);
+constexpr int64_t kLeastCoreBytes = 16 << 10;  // that pay for starting another core
 
 // Windows that cover one element, at most.
 int64_t cover(const PoolAxis& axis) {
@@ -48,7 +49,14 @@ class Tiler {
   public:
     Tiler(const Op::Plan& plan, Tiling& tiling, int64_t element_bytes,
           const device::Product& product)
-        : plan_(plan), t_(tiling), bytes_(element_bytes), product_(product) {}
+        : plan_(plan), t_(tiling), bytes_(element_bytes), product_(product) {
+        const int64_t elements = t_.height * t_.width + t_.grad_height * t_.grad_width;
+        useful_cores_ = std::min<int64_t>(
+            product.cores, divide_up(t_.planes * elements * bytes_, kLeastCoreBytes));
+    }
+
+    // The number of cores.
+    uint32_t blocks() const { return static_cast<uint32_t>(std::min(useful_cores_, t_.units)); }
 
     void choose() {
         const PoolAxis &height = plan_.height, &width = plan_.width;
@@ -203,7 +211,7 @@ class Tiler {
                           (is_aligned ? 1.0 : 0.7) +
                       kTileCycles;
         if (c.store_buffers == 1) cost *= 1.05;
-        const int64_t rounds = divide_up(t_.units, static_cast<int64_t>(product_.cores));
+        const int64_t rounds = divide_up(t_.units, useful_cores_);
         cost *= static_cast<double>(rounds * t_.unit_tiles);
         if (cost < best_cost_) {
             best_cost_ = cost;
@@ -215,6 +223,7 @@ class Tiler {
     Tiling& t_;
     const int64_t bytes_;
     const device::Product& product_;
+    int64_t useful_cores_;
     Choice best_{};
     double best_cost_ = HUGE_VAL;
 };
@@ -264,12 +273,12 @@ Status Op::device_plan(const Args& args, const device::Product& product, device:
     t.factor = factor_of(plan.divisor, element_bytes == 2);
 
     device::Planner planner(info(), args, product, device);
-    Tiler(plan, t, element_bytes, product).choose();
+    Tiler tiler(plan, t, element_bytes, product);
+    tiler.choose();
     const device::AxisOrder order = device::natural_order(rank);
     const device::Pointer from = planner.input(kGradOutput, plan.dtype, order);
     const device::Pointer to = planner.output(kGradInput, plan.dtype, order);
-    const auto blocks = static_cast<uint32_t>(std::min<int64_t>(product.cores, t.units));
-    planner.launch(kernel_name(plan.dtype), blocks, {from, to}, t);
+    planner.launch(kernel_name(plan.dtype), tiler.blocks(), {from, to}, t);
     return planner.finish();
 }
 
