@@ -68,12 +68,12 @@ def test_random_prelus(soc: str, dtype: np.dtype, device_seeds: range) -> None:
         (1, 1, 1, 1),
         (5, 1, 7),
         (70001, 1),
-        (70001, 3),
+        (20001, 3),
         (3000, 16),
         (2, 9001),
         (513, 130),
         (1, 100003),
-        (3, 20011, 2),
+        (3, 7011, 2),
         (47, 127, 1, 3),
         (2, 130, 9, 9),
         (6, 64, 7, 7),
@@ -167,9 +167,9 @@ def test_large_arrays_move_once(operator: str, dtype: np.dtype, shape: tuple[int
     _, launches = emulate(operator, *arrays)
     moved = launches.total("bytes_read") + launches.total("bytes_written")
     least = arrays[0].nbytes * (3 if operator == PRELU else 2)
-    exchanged = 2 * getattr(ag.explain, operator)(*arrays, device="emulator")["workspace_size"]
-    assert least >= 4 * MIB and least <= moved <= 1.002 * least + exchanged
-    assert exchanged < 0.07 * least  # partial sums, written and read once
+    assert least >= 4 * MIB and least <= moved
+    # Cores exchange sums and read vectors of channels, which does not grow with the data.
+    assert moved - least <= MIB / 2
     assert launches.total("scalar_accesses") == 0
 
 

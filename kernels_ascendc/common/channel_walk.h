@@ -6,10 +6,6 @@
 
 namespace kernels {
 
-__aicore__ inline int64_t least(int64_t a, int64_t b) {
-    return a < b ? a : b;
-}
-
 // An even share. Where `parts` divides several blocks of equal size, so do the shares.
 struct Share {
     int64_t total, parts;
@@ -55,6 +51,14 @@ class ChannelWalk {
     __aicore__ inline uint32_t length() const {
         return in_last_block() ? tiling_.last_length : tiling_.length;
     }
+    // Lanes of the block with channels of their own.
+    __aicore__ inline int64_t block_lanes() const { return least(inner(), tiling_.slots); }
+    __aicore__ inline uint32_t block_channels() const {
+        const int64_t before = block_ * tiling_.block_channels;
+        return static_cast<uint32_t>(least(tiling_.block_channels, tiling_.channels - before));
+    }
+    // Channels of a lane of CHANNEL_SUM_SPREAD that is the block's last.
+    __aicore__ inline uint32_t tail_channels() const { return tail() / tiling_.spatial; }
     // How many cores before this one have lanes of the block.
     __aicore__ inline int64_t predecessors() const {
         const int64_t first = block_ * tiling_.outer * tiling_.inner;

@@ -23,6 +23,13 @@ __aicore__ inline uint32_t round_up(uint32_t count, uint32_t multiple) {
     return (count + multiple - 1) / multiple * multiple;
 }
 
+__aicore__ inline int64_t least(int64_t a, int64_t b) {
+    return a < b ? a : b;
+}
+__aicore__ inline int64_t greatest(int64_t a, int64_t b) {
+    return a > b ? a : b;
+}
+
 // to[0..count) = from[0..count). What follows in `to`, up to the end of its last block, is not
 // defined. Products without DataCopyPad read up to the end of that block from `from` as well.
 template <typename T>
@@ -111,9 +118,9 @@ __aicore__ inline void store(GlobalTensor<T> to, const LocalTensor<T>& from, uin
     if (whole == count) return;
     wait_for<HardEvent::V_S>();
     wait_for<HardEvent::MTE2_S>();
+    wait_for<HardEvent::MTE3_S>();
     if (whole > 0) {
         // The last block once more, so that it ends at the last element.
-        wait_for<HardEvent::MTE3_S>();
         const uint32_t first = count - kBlock<T>;
         for (uint32_t i = 0; i < kBlock<T>; ++i) tail.SetValue(i, from.GetValue(first + i));
         wait_for<HardEvent::S_MTE3>();

@@ -10,6 +10,21 @@ namespace kernels {
 constexpr uint32_t kLanes = 16;
 constexpr uint32_t kMaxRepeat = 255;
 
+// Loads end with a block: zeros behind the data, where its last block has nothing of use, so that
+// it does not reach instructions that transpose.
+template <typename T>
+__aicore__ inline void clear_rest(const LocalTensor<T>& data, uint32_t count) {
+    const uint32_t rest = count % kBlock<T>;
+    if (rest == 0) return;
+    uint64_t mask[2] = {((1ull << kBlock<T>)-1) & ~((1ull << rest) - 1), 0};
+    if constexpr (sizeof(T) == sizeof(half)) {
+        Duplicate(data[count - rest].template ReinterpretCast<half>(), static_cast<half>(0.0f),
+                  mask, 1, 1, 8);
+    } else {
+        Duplicate(data[count - rest], 0.0f, mask, 1, 1, 8);
+    }
+}
+
 // Sixteen rows of one block each become rows of sixteen lanes; `repeats` times, with the steps
 // given in blocks.
 template <typename T>

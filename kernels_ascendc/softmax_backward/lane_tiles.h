@@ -109,6 +109,9 @@ class SoftmaxLanes : SoftmaxTiles<T, U> {
         load_planes(x[t_.buffer], output_[at], planes);
         inputs_.EnQue(x);
         x = inputs_.template DeQue<T>();
+        const uint32_t short_lane = planes / t_.tile * t_.pitch;
+        clear_rest(x[short_lane], planes % t_.tile * plane_);
+        clear_rest(x[t_.buffer + short_lane], planes % t_.tile * plane_);
         if (lane_length() != t_.pitch) {
             clear_ends(x);
             clear_ends(x[t_.buffer]);
