@@ -233,9 +233,12 @@ class SoftmaxRows {
             store_raw(to + kLanes, sum.high);
         }
     }
-    // An address that does not exist does no harm.
-    static AG_INLINE void prefetch(const void* p, int64_t distance) {
-        __builtin_prefetch(reinterpret_cast<const void*>(reinterpret_cast<intptr_t>(p) + distance));
+    // What lies some elements ahead; an address that does not exist does no harm. Unsigned: the
+    // stride of a single element may be any number.
+    static AG_INLINE void prefetch(const void* p, int64_t stride) {
+        const uintptr_t distance = uintptr_t{kAhead} * static_cast<uintptr_t>(stride);
+        __builtin_prefetch(
+            reinterpret_cast<const void*>(reinterpret_cast<uintptr_t>(p) + distance));
     }
 
     void write_across(int64_t chunk, const float* sums) {
@@ -260,8 +263,8 @@ class SoftmaxRows {
             int c = 0;
             for (; c + kPairLanes <= count_; c += kPairLanes) {
                 for (int k = 0; k < kPairLanes; k += kLine) {
-                    prefetch(g + c + k, kAhead * plan_.stride[0]);
-                    prefetch(y + c + k, kAhead * plan_.stride[1]);
+                    prefetch(g + c + k, plan_.stride[0]);
+                    prefetch(y + c + k, plan_.stride[1]);
                 }
                 const LanePair value =
                     load_pair(y + c) * (load_pair(g + c) - load_pair(repeated + c));
