@@ -105,8 +105,11 @@ void cut_into_tasks(ChannelSumPlan& plan, int64_t size, int64_t bytes) {
     plan.channel_tile = std::min(plan.channel_tile, plan.channels);
     plan.channel_tiles = divide_up(plan.channels, plan.channel_tile);
     plan.chunks_per_task = std::min(plan.chunks_per_row, kChunksPerTask);
+    // Measured: two streams of float from memory are read a sixth faster in shorter groups.
+    const bool short_groups = plan.prefetches && plan.operands == 2 && size == 4;
+    plan.position_group = short_groups ? kPositionGroup / 2 : kPositionGroup;
     for (int k = 0; k < plan.operands && plan.positions.count > 0; ++k) {
-        plan.prefetch[k] = kPositionGroup * plan.positions.stride[plan.positions.count - 1][k];
+        plan.prefetch[k] = plan.position_group * plan.positions.stride[plan.positions.count - 1][k];
     }
     const int64_t outer = plan.chunks_per_row == 1
                               ? plan.blocks

@@ -19,7 +19,7 @@ inline constexpr int kSumLanes = 16;
 inline constexpr int64_t kSumBlock = 1024;     // elements of a block, at most
 inline constexpr int64_t kChunksPerTask = 16;  // blocks of a long row that one task makes, at most
 inline constexpr int64_t kChannelTile = 1024;  // channels of a task that walks along channels, at most
-inline constexpr int64_t kPositionGroup = 64;  // positions that it takes at a time
+inline constexpr int64_t kPositionGroup = 64;  // positions that it takes at a time, at most
 
 enum class Traversal : int32_t {
     kAlongPositions,  // positions of a row are contiguous, or every second element of the inputs
@@ -48,6 +48,7 @@ struct ChannelSumPlan {
     int64_t channel_tile;  // channels per task
     int64_t channel_tiles;
     int64_t tasks;
+    int64_t position_group;  // kAlongChannels: positions taken at a time
     bool prefetches;  // kAlongChannels: whether operands come from memory, not from a cache
     int64_t prefetch[Loops::kMaxOperands];  // bytes to the same position of the next group
 

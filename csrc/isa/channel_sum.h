@@ -176,12 +176,12 @@ class ChannelSum {
         }
     }
 
-    // Positions [begin, begin + length) of a row; begin is a multiple of 16. Groups of 64
-    // positions, so that a lane's sum is loaded and stored once for four of them.
+    // Positions [begin, begin + length) of a row; begin is a multiple of 16. Groups of
+    // positions, so that a lane's sum is loaded and stored once for several of them.
     void along_channels(int64_t row, int64_t begin, int64_t length) {
         int64_t offset[kGroup][Loops::kMaxOperands];
-        for (int64_t done = 0; done < length; done += kGroup) {
-            const int n = static_cast<int>(least(kGroup, length - done));
+        for (int64_t done = 0; done < length; done += plan_.position_group) {
+            const int n = static_cast<int>(least(plan_.position_group, length - done));
             position_offsets(begin + done, n, offset);
             for (int lane = 0; lane < kSumLanes && lane < n; ++lane) {
                 const char* a[kGroup / kLanes];
