@@ -13,8 +13,9 @@ namespace {
 constexpr int64_t kChunk = 1024;  // elements of a chunk, at most
 constexpr int64_t kLanes = 16;
 constexpr int64_t kMinColumns = 64;  // rows of a group when walking across rows
-constexpr int64_t kTileBytes =
-    4 << 20;                          // of inputs that should still be cached when out is written
+// Of inputs that should still be cached when out is written; long runs of memory count more than
+// the nearest cache (measured).
+constexpr int64_t kTileBytes = 8 << 20;
 constexpr int64_t kEnoughGroups = 4;  // to share among threads
 constexpr int64_t kStagedRows = 16;
 

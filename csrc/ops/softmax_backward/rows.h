@@ -228,17 +228,29 @@ class SoftmaxRows {
         for (int c = 0; c < count_; c += kPairLanes) {
             float* to = lanes_.at(0, lane, c);
             LanePair sum = load_pair(to);
-            for (int k = 0; k < m; ++k) sum = sum + products_of(g[k] + c, y[k] + c, count_ - c);
+            for (int k = 0; k < m; ++k) {
+                prefetch_pair<kGroup>(g[k] + c, y[k] + c);
+                sum = sum + products_of(g[k] + c, y[k] + c, count_ - c);
+            }
             store_raw(to, sum.low);
             store_raw(to + kLanes, sum.high);
         }
     }
-    // What lies some elements ahead; an address that does not exist does no harm. Unsigned: the
-    // stride of a single element may be any number.
-    static AG_INLINE void prefetch(const void* p, int64_t stride) {
-        const uintptr_t distance = uintptr_t{kAhead} * static_cast<uintptr_t>(stride);
-        __builtin_prefetch(
-            reinterpret_cast<const void*>(reinterpret_cast<uintptr_t>(p) + distance));
+    // The lines kAhead elements on, into the second cache: lines that lie a power of two apart
+    // compete for the same few places of the first. An address that does not exist does no harm.
+    // Unsigned: the stride of a single element may be any number.
+    template <unsigned kAhead>
+    AG_INLINE void prefetch_pair(const T* g, const T* y) const {
+        constexpr int kRead = 0, kSecondCache = 2, kLine = 64 / sizeof(T);
+        const T* const lines[] = {g, y};
+        for (int k = 0; k < 2; ++k) {
+            const uintptr_t distance = kAhead * static_cast<uintptr_t>(plan_.stride[k]);
+            for (int i = 0; i < kPairLanes; i += kLine) {
+                __builtin_prefetch(reinterpret_cast<const void*>(
+                                       reinterpret_cast<uintptr_t>(lines[k] + i) + distance),
+                                   kRead, kSecondCache);
+            }
+        }
     }
 
     void write_across(int64_t chunk, const float* sums) {
@@ -262,10 +274,7 @@ class SoftmaxRows {
             U* out = reinterpret_cast<U*>(address(2, 0, chunk * plan_.chunk + i));
             int c = 0;
             for (; c + kPairLanes <= count_; c += kPairLanes) {
-                for (int k = 0; k < kPairLanes; k += kLine) {
-                    prefetch(g + c + k, plan_.stride[0]);
-                    prefetch(y + c + k, plan_.stride[1]);
-                }
+                prefetch_pair<4>(g + c, y + c);
                 const LanePair value =
                     load_pair(y + c) * (load_pair(g + c) - load_pair(repeated + c));
                 if (streaming_) {
@@ -353,9 +362,7 @@ class SoftmaxRows {
         }
     }
 
-    static constexpr int kGroup = 64;  // elements whose lanes are added together
-    static constexpr int kAhead = 4;   // elements
-    static constexpr int kLine = 64 / sizeof(T);
+    static constexpr int kGroup = 32;  // elements whose lanes are added together
     static constexpr int kStage = 128;
     static constexpr int kStagedRows = 16;
 
