@@ -71,7 +71,9 @@ int64_t column_count(const Op::Plan& plan) {
 void cut_into_tasks(Op::Plan& plan, int64_t row_bytes) {
     switch (plan.traversal) {
         case Op::Traversal::kAlongRows:
-            plan.rows_per_group = std::max<int64_t>(1, (64 << 10) / row_bytes);
+            // Of 16 bit at least two: while a row is written the next one is converted (measured).
+            plan.rows_per_group = std::max<int64_t>(data_type_size(plan.dtype) == 2 ? 2 : 1,
+                                                    (64 << 10) / row_bytes);
             break;
         case Op::Traversal::kAcrossRows:
         case Op::Traversal::kAlongToAcross:
