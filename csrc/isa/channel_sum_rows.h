@@ -38,6 +38,38 @@ struct Rows {
     int64_t step[3];
 };
 
+// add_rows() of rows of more than kVectors - 1 vectors, at most kVectors, without loops.
+template <int kVectors, class U, class Element>
+inline void add_rows_of(const Element& element, const Rows& rows, int count, int n,
+                        const float* parameters, Lanes (*sums)[Element::kSums]) {
+    constexpr int kSums = Element::kSums;
+    constexpr int kLast = kVectors - 1;
+    const int rest = n - kLast * kLanes;
+    for (int row = 0; row < count; ++row) {
+        const U* a = reinterpret_cast<const U*>(rows.at[0] + row * rows.step[0]);
+        const U* b = reinterpret_cast<const U*>(rows.at[1] + row * rows.step[1]);
+        const Lanes p = splat(parameters[row]);
+        Lanes value[kVectors], terms[kVectors][kSums];
+        for (int k = 0; k < kLast; ++k)
+            value[k] = element(load(a + k * kLanes), load(b + k * kLanes), p, terms[k]);
+        value[kLast] = element(load_first(a + kLast * kLanes, rest),
+                               load_first(b + kLast * kLanes, rest), p, terms[kLast]);
+        for (int i = 0; i < kSums; ++i) {
+            Lanes s = sums[row][i];
+            for (int k = 0; k < kLast; ++k) s = s + terms[k][i];
+            const Lanes last = terms[kLast][i];
+            sums[row][i] = s + (Element::kZeroPads ? last : keep_first(last, rest));
+        }
+        if constexpr (Element::kWrites) {
+            U* out = reinterpret_cast<U*>(rows.at[2] + row * rows.step[2]);
+            for (int k = 0; k + 2 <= kLast; k += 2)
+                store_pair(out + k * kLanes, {value[k], value[k + 1]});
+            if constexpr (kLast % 2 == 1) store(out + (kLast - 1) * kLanes, value[kLast - 1]);
+            store_first(out + kLast * kLanes, value[kLast], rest);
+        }
+    }
+}
+
 // Adds the terms of n elements of each of `count` rows to the lane sums of that row and stores
 // their outputs. kStep: elements of memory from one of a row's inputs to the next.
 template <int kStep, class U, class Element>
@@ -45,6 +77,20 @@ inline void add_rows(const Element& element, const Rows& rows, int count, int n,
                      const float* parameters, Lanes (*sums)[Element::kSums]) {
     constexpr int kSums = Element::kSums;
     constexpr int kBeyond = kStep - 1;  // elements that must exist after a whole load's last one
+    if constexpr (kStep == 1) {
+        switch ((n + kLanes - 1) / kLanes) {
+            case 1:
+                return add_rows_of<1, U>(element, rows, count, n, parameters, sums);
+            case 2:
+                return add_rows_of<2, U>(element, rows, count, n, parameters, sums);
+            case 3:
+                return add_rows_of<3, U>(element, rows, count, n, parameters, sums);
+            case 4:
+                return add_rows_of<4, U>(element, rows, count, n, parameters, sums);
+            default:
+                break;
+        }
+    }
     for (int row = 0; row < count; ++row) {
         const U* a = reinterpret_cast<const U*>(rows.at[0] + row * rows.step[0]);
         const U* b = reinterpret_cast<const U*>(rows.at[1] + row * rows.step[1]);
