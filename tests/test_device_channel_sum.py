@@ -155,12 +155,26 @@ def test_repeated_runs_give_the_same_bits(
             assert_same_bits(again, field)
 
 
+# Shape, bytes moved beyond the least for elements of 4 and of 2 bytes. What does not grow with the
+# data: sums that cores exchange; what does: copies that begin earlier, at 512 bytes.
+LARGE = [
+    ((32, 64, 56, 56), 0.001, 0.012),
+    ((64, 512, 14, 14), 0.002, 0.013),
+    ((65536, 64), 0.002, 0.004),
+    ((1, 4, 600, 1000), 0.006, 0.017),
+    ((4096, 1024), 0.016, 0.031),
+    ((32, 64, 28, 28), 0.006, 0.021),
+    ((32, 768, 49), 0.015, 0.039),
+    ((2048, 1000), 0.051, 0.11),
+]
+
+
 @pytest.mark.parametrize("operator", [BATCH_NORM, PRELU])
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
-@pytest.mark.parametrize(
-    "shape", [(32, 64, 28, 28), (32, 768, 49), (2048, 1000), (1, 4, 600, 1000)], ids=str
-)
-def test_large_arrays_move_once(operator: str, dtype: np.dtype, shape: tuple[int, ...]) -> None:
+@pytest.mark.parametrize(("shape", "more", "more_of_16_bit"), LARGE, ids=str)
+def test_large_arrays_move_once(
+    operator: str, dtype: np.dtype, shape: tuple[int, ...], more: float, more_of_16_bit: float
+) -> None:
     arrays = operands(operator, shape, FLOAT32)
     arrays[:2] = [array.astype(dtype) for array in arrays[:2]]
     arrays[2:] = [array.astype(dtype if operator == PRELU else FLOAT32) for array in arrays[2:]]
@@ -168,8 +182,8 @@ def test_large_arrays_move_once(operator: str, dtype: np.dtype, shape: tuple[int
     moved = launches.total("bytes_read") + launches.total("bytes_written")
     least = arrays[0].nbytes * (3 if operator == PRELU else 2)
     assert least >= 4 * MIB and least <= moved
-    # Cores exchange sums and read vectors of channels, which does not grow with the data.
-    assert moved - least <= MIB / 2
+    assert moved <= least * (1 + (more if dtype == FLOAT32 else more_of_16_bit))
+    assert len(launches.kernels) == 1
     assert launches.total("scalar_accesses") == 0
 
 

@@ -45,4 +45,6 @@ struct ChannelSumTiling {
     uint32_t block_channels;  // channels of a block
     uint32_t vector_space;    // floats of a block's channel vector in the unified buffer
     uint32_t sum_space;       // floats of a block's sums there
+    uint32_t input_buffers;   // 2, or 3 where a tile may be stored while another is worked on
+    uint32_t reserved;
 };

@@ -8,9 +8,12 @@ namespace ascend_grad::device {
 namespace {
 
 constexpr int64_t kLanes = 16;
-constexpr int64_t kEvenBytes = 512;            // where GM transfers begin best
+constexpr int64_t kEvenBytes = 512;  // where GM transfers begin best
+constexpr int64_t kBlockBytes = 32;
 constexpr int64_t kColumns = 512;              // of a row, so that few cores share a column
 constexpr int64_t kLeastCoreBytes = 16 << 10;  // that pay for starting another core
+constexpr uint32_t kReadingCores = 32;         // that load what global memory delivers
+constexpr int64_t kLeastPerExchanged = 32;     // bytes of data; for less, cores are too many
 constexpr int64_t kMaxGroup = 255;             // repeats of one instruction
 constexpr int64_t kSlack = 64;                 // elements that instructions may touch behind a tile
 
@@ -19,13 +22,28 @@ int64_t factor_to(int64_t value, int64_t multiple) {
     return multiple / std::gcd(value, multiple);
 }
 
+// The size of equal parts of at most that size.
+int64_t even_part(int64_t whole, int64_t most) {
+    return divide_up(whole, divide_up(whole, most));
+}
+
+// As many of `most` lanes that begin `stride` bytes apart as end evenly, or at least with a block.
+int64_t whole_multiple(int64_t most, int64_t stride) {
+    for (int64_t bytes : {kEvenBytes, kBlockBytes}) {
+        const int64_t lanes = factor_to(stride, bytes);
+        if (lanes <= most) return most / lanes * lanes;
+    }
+    return most;
+}
+
 // Facts that the choice of lanes depends on.
 struct Limits {
-    int64_t tile;     // elements of a tile
-    int64_t packed;   // lanes of a multiple of that many elements need no gaps between them, and
-                      // instructions that transpose lanes take so many at a time
-    int64_t aligned;  // distance of lanes that have gaps is a multiple of that
-    int64_t element;  // bytes
+    int64_t tile;        // elements of a tile
+    int64_t packed;      // lanes of a multiple of that many elements need no gaps between them, and
+                         // instructions that transpose lanes take so many at a time
+    int64_t aligned;     // distance of lanes that have gaps is a multiple of that
+    int64_t element;     // bytes
+    bool writes_blocks;  // stores are whole blocks of 32 bytes
 };
 
 uint32_t to_u32(int64_t value) {
@@ -39,13 +57,24 @@ void set_lanes(ChannelSumTiling& t, int64_t length, int64_t slots, const Limits&
     t.slots = to_u32(slots);
 }
 
+// Whether tiles of whole rows begin better than parts of rows would: copied as one piece, from an
+// even place on; and where stores are whole blocks, cores can share rows that end within one.
+bool prefers_whole_rows(int64_t row, const Limits& limits) {
+    const int64_t bytes = row * limits.element;
+    const int64_t rows = limits.tile / row;
+    if (limits.writes_blocks && bytes % kBlockBytes != 0) return rows > 0;
+    return bytes % kEvenBytes != 0 && row % limits.packed == 0 &&
+           rows >= 2 * factor_to(bytes, kBlockBytes);
+}
+
 // S = 1, long rows or rows of whole blocks.
 void tile_rows(const ChannelShape& shape, const Limits& limits, ChannelSumTiling& t) {
     const int64_t row = shape.channels;
     const int64_t even = kEvenBytes / limits.element;
     const int64_t most = std::min(kColumns, limits.tile / even * even);
     int64_t columns = row;
-    if (row > most + most / 4) columns = round_up(divide_up(row, divide_up(row, most)), even);
+    if (row > most + most / 4 && !prefers_whole_rows(row, limits))
+        columns = round_up(even_part(row, most), even);
     t.layout = CHANNEL_SUM_ROWS;
     t.blocks = divide_up(row, columns);
     t.inner = t.last_inner = shape.outer;
@@ -54,8 +83,7 @@ void tile_rows(const ChannelShape& shape, const Limits& limits, ChannelSumTiling
     t.group = t.block_channels = to_u32(columns);
     set_lanes(t, columns, 1, limits);
     int64_t slots = std::max<int64_t>(limits.tile / t.pitch, 1);
-    const int64_t even_rows = factor_to(row * limits.element, kEvenBytes);
-    if (slots >= even_rows) slots = slots / even_rows * even_rows;
+    slots = whole_multiple(slots, t.lane_stride * limits.element);
     t.slots = to_u32(std::min(slots, shape.outer));
     t.last_length = t.last_tail = to_u32(row - (t.blocks - 1) * columns);
 }
@@ -121,7 +149,11 @@ int64_t spread_group(const ChannelShape& shape, const Limits& limits) {
     const int64_t least = divide_up(kLanes, shape.inner);
     const int64_t step = factor_to(shape.inner, limits.packed);
     const int64_t wanted = std::min(most, round_up(divide_up(shape.channels, kLanes), step));
-    int64_t group = wanted >= step ? wanted / step * step : wanted;
+    int64_t group = wanted;
+    if (wanted >= step) {
+        const int64_t block = even_part(shape.channels, wanted / step * step * kLanes);
+        group = round_up(divide_up(block, kLanes), step);
+    }
     if (wanted < step) {
         // Equal blocks at least: products that store whole blocks cut between those only.
         while (group > 1 && shape.channels % (kLanes * group) != 0) --group;
@@ -142,7 +174,7 @@ void choose_lanes(const ChannelShape& shape, const Limits& limits, ChannelSumTil
     } else if (2 * shape.inner + limits.aligned <= limits.tile && shape.channels > 1) {
         const int64_t pitch = round_up(shape.inner, limits.aligned);
         const int64_t slots = std::min({kLanes, limits.tile / pitch, shape.channels});
-        tile_channels(shape, 1, slots, CHANNEL_SUM_CHANNELS, limits, t);
+        tile_channels(shape, 1, even_part(shape.channels, slots), CHANNEL_SUM_CHANNELS, limits, t);
     } else {
         tile_pieces(shape, limits, t);
     }
@@ -166,19 +198,25 @@ void set_spaces(const Limits& limits, ChannelSumTiling& t) {
 // Where cores begin: evenly, and on products that store whole blocks never within one.
 void set_cut(ChannelSumTiling& t, const ChannelSumKernel& kernel, const Product& product) {
     const auto is_whole = [&](int64_t stride) { return stride * kernel.element_bytes % 32 == 0; };
+    const bool rows =
+        t.blocks == 1 && (t.layout == CHANNEL_SUM_ROWS || t.layout == CHANNEL_SUM_GROUPS);
     if (kernel.writes && !product.has_byte_copies) {
         const bool whole_runs = (t.outer == 1 || is_whole(t.outer_stride)) &&
                                 (t.blocks == 1 || is_whole(t.block_stride));
         const bool equal_runs = t.blocks == 1 || t.inner == t.last_inner;
         if (!whole_runs || !is_whole(t.lane_stride)) {
             const bool runs = whole_runs && equal_runs && t.layout != CHANNEL_SUM_ROWS;
-            t.cut = runs ? t.inner : t.units;
+            t.cut = rows   ? factor_to(t.lane_stride * kernel.element_bytes, kBlockBytes)
+                    : runs ? t.inner
+                           : t.units;
             return;
         }
     }
-    const int64_t even = factor_to(t.lane_stride * kernel.element_bytes, kEvenBytes);
-    const bool rows = t.layout == CHANNEL_SUM_ROWS || t.layout == CHANNEL_SUM_GROUPS;
-    t.cut = rows && t.blocks == 1 && even <= t.slots ? even : 1;
+    t.cut = 1;
+    for (int64_t bytes : {kBlockBytes, kEvenBytes}) {
+        const int64_t even = factor_to(t.lane_stride * kernel.element_bytes, bytes);
+        if (rows && even <= t.slots) t.cut = even;
+    }
 }
 
 // As in kernels_ascendc/common/channel_walk.h.
@@ -200,15 +238,22 @@ int64_t most_contributions(const ChannelSumTiling& t, int64_t cores) {
     return most;
 }
 
+// Partial sums are written once and read once.
+int64_t exchanged_bytes(const ChannelSumTiling& t, const ChannelSumKernel& kernel) {
+    const auto floats = int64_t{t.contributions} * kernel.sums * t.width;
+    return floats * t.channels * 2 * static_cast<int64_t>(sizeof(float));
+}
+
 }  // namespace
 
 uint64_t buffer_bytes(const ChannelSumTiling& t, const ChannelSumKernel& kernel,
                       const Product& product) {
     const uint64_t tile = t.tile;
     const uint64_t work = std::max<uint64_t>(kernel.work, product.arch == 100 ? 1 : 0);
-    uint64_t bytes = 4 * (tile * kernel.element_bytes + kEvenBytes);
+    uint64_t bytes = 2 * t.input_buffers * (tile * kernel.element_bytes + kEvenBytes);
     bytes += (1 + kernel.sums + work) * tile * sizeof(float);
     if (kernel.writes) bytes += tile / 8 + 512;
+    if (kernel.vector_bytes < sizeof(float)) bytes += 2 * t.vector_space * kernel.vector_bytes;
     bytes += (2 * t.vector_space + (kernel.sums + 2) * t.sum_space + kSlack) * sizeof(float);
     return bytes + 512;
 }
@@ -220,6 +265,7 @@ ChannelSumTiling tile_channel_sum(const ChannelShape& shape, const ChannelSumKer
     Limits limits{};
     limits.element = kernel.element_bytes;
     limits.packed = align;
+    limits.writes_blocks = kernel.writes && !product.has_byte_copies;
     limits.aligned = std::max<int64_t>(align, 32 / limits.element);
     for (limits.tile = 16384;; limits.tile -= 64) {
         t = {};
@@ -229,6 +275,10 @@ ChannelSumTiling tile_channel_sum(const ChannelShape& shape, const ChannelSumKer
         t.channels = shape.channels;
         if (shape.numel() > 0) choose_lanes(shape, limits, t);
         set_spaces(limits, t);
+        // One to load, one to work on and one to store from; whole channels need larger ones.
+        const bool stores_long = kernel.writes && kernel.element_bytes == 2 &&
+                                 product.arch != 100 && t.layout != CHANNEL_SUM_SPREAD;
+        t.input_buffers = stores_long ? 3 : 2;
         if (buffer_bytes(t, kernel, product) <= product.buffer_bytes) break;
     }
     cores = 1;
@@ -239,6 +289,11 @@ ChannelSumTiling tile_channel_sum(const ChannelShape& shape, const ChannelSumKer
     const int64_t useful = std::min(divide_up(t.units, t.cut), divide_up(bytes, kLeastCoreBytes));
     cores = to_u32(std::min<int64_t>(product.cores, useful));
     t.contributions = to_u32(most_contributions(t, cores));
+    if (!kernel.writes && cores > kReadingCores &&
+        exchanged_bytes(t, kernel) * kLeastPerExchanged > bytes) {
+        cores = kReadingCores;
+        t.contributions = to_u32(most_contributions(t, cores));
+    }
     t.partial_pitch = round_up(shape.channels * t.width, kEvenBytes / 4);
     t.partials = product.has_core_barrier ? 0 : round_up(cores * 32, kEvenBytes);
     return t;

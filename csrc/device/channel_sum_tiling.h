@@ -11,6 +11,7 @@ namespace ascend_grad::device {
 // What such a kernel does with the elements, as kernels_ascendc/common/channel_sum.h has it.
 struct ChannelSumKernel {
     uint32_t element_bytes;
+    uint32_t vector_bytes;  // of an element of vectors with a value per channel
     uint32_t sums;
     uint32_t work;  // tiles of floats besides the vector's and the sums'
     bool writes;    // an output of the inputs' shape

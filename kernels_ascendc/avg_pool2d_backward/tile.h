@@ -79,6 +79,9 @@ class PoolTile : protected PoolGeometry<T> {
             }
             PipeBarrier<PIPE_V>();
             interleave_part(from, 0, rest, shape.lanes + 1);
+        } else if (shape.lanes == 1) {
+            clear_rest(from, elements);  // which all lanes repeat
+            PipeBarrier<PIPE_V>();
         }
         if (shape.lanes > 0) interleave_part(from, rest, end, shape.lanes);
         loads_.FreeTensor(from);

@@ -8,6 +8,7 @@ template <typename T>
 class BatchNormElement {
   public:
     using Type = T;
+    using Vector = float;
     static constexpr uint32_t kSums = 2;
     static constexpr bool kWrites = false;
     static constexpr uint32_t kWork = sizeof(T) == sizeof(float) ? 0 : 2;

@@ -3,8 +3,8 @@
 // workspace, in order.
 //
 // Element, a class of the operator, has
-//   Type; kSums; kWrites (whether there is a result tensor); kWork (work tiles it needs; at least 1
-//       where kSums is 1)
+//   Type; Vector, of vectors with a value per channel; kSums; kWrites (whether there is a result
+//       tensor); kWork (work tiles it needs; at least 1 where kSums is 1)
 //   void operator()(tiles, count, first)  for `count` elements of the tiles; the result goes to
 //       `second`; where `first`, sums are set instead of added to
 //   void load(free, channel, count)  what finish() needs of `count` channels
@@ -30,6 +30,8 @@ struct ElementTiles {
 template <typename Element>
 class ChannelSum {
     using T = typename Element::Type;
+    using Vector = typename Element::Vector;
+    static constexpr bool kWidens = !IsSameType<Vector, float>::value;
     static constexpr uint32_t kSums = Element::kSums;
     // Tiles added to a sum before it is added to the block's.
     static constexpr uint32_t kTilesPerSum = 64;
@@ -40,6 +42,7 @@ class ChannelSum {
     static constexpr uint32_t kLeastWork = 0;
     static constexpr uint32_t kVectors = 2;
 #endif
+    static constexpr uint32_t kMaxBuffers = 3;
     static constexpr uint32_t kWork = Element::kWork > kLeastWork ? Element::kWork : kLeastWork;
 
   public:
@@ -57,10 +60,15 @@ class ChannelSum {
           element_(element),
           lanes_(tiling_, pointers.first, pointers.second, pointers.result),
           partials_(tiling_, pointers.workspace) {
-        vector_.SetGlobalBuffer((__gm__ float*)pointers.vector);
+        vector_.SetGlobalBuffer((__gm__ Vector*)pointers.vector);
         const uint32_t tile = tiling.tile;
-        pipe.InitBuffer(inputs_, 2, ChannelLanes<T>::input_bytes(tile));
+        pipe.InitBuffer(inputs_, static_cast<uint8_t>(tiling.input_buffers),
+                        ChannelLanes<T>::input_bytes(tile));
         pipe.InitBuffer(vector_buffer_, kVectors * tiling.vector_space * sizeof(float));
+        if (kWidens) {
+            const uint32_t elements = kVectors * tiling.vector_space;
+            pipe.InitBuffer(narrow_vectors_, elements * sizeof(Vector));
+        }
         pipe.InitBuffer(block_sums_, 1, kSums * tiling.sum_space * sizeof(float));
         pipe.InitBuffer(buffer_, buffer_floats() * sizeof(float));
         pipe.InitBuffer(tail_, kBlockBytes);
@@ -78,6 +86,9 @@ class ChannelSum {
             // Instructions also work on what lies between and behind the data.
             Duplicate(vector_buffer_.template Get<float>(), 0.0f,
                       static_cast<int32_t>(kVectors * tiling_.vector_space));
+            if constexpr (kWidens)
+                Duplicate(narrow_vectors_.template Get<half>(), static_cast<half>(0.0f),
+                          static_cast<int32_t>(kVectors * tiling_.vector_space));
             for (uint32_t i = 0; i < kVectors; ++i) {
                 vector_is_free_[i] = new_event<HardEvent::V_MTE2>();
                 vector_is_loaded_[i] = new_event<HardEvent::MTE2_V>();
@@ -85,7 +96,7 @@ class ChannelSum {
             }
             Duplicate(tiles_.vector, 0.0f, static_cast<int32_t>(buffer_floats()));
             if constexpr (Element::kWrites) {
-                for (uint32_t i = 0; i < 2; ++i) {
+                for (uint32_t i = 0; i < tiling_.input_buffers; ++i) {
                     is_stored_[i] = new_event<HardEvent::MTE3_MTE2>();
                     SetFlag<HardEvent::MTE3_MTE2>(is_stored_[i]);
                 }
@@ -97,7 +108,8 @@ class ChannelSum {
                 GetTPipePtr()->template ReleaseEventID<HardEvent::MTE2_V>(vector_is_loaded_[i]);
             }
             if constexpr (Element::kWrites) {
-                for (uint32_t i = 0; i < 2; ++i) end_event<HardEvent::MTE3_MTE2>(is_stored_[i]);
+                for (uint32_t i = 0; i < tiling_.input_buffers; ++i)
+                    end_event<HardEvent::MTE3_MTE2>(is_stored_[i]);
             }
             partials_.wait_for_all_cores(tiles_.vector.template ReinterpretCast<int32_t>());
         }
@@ -151,15 +163,11 @@ class ChannelSum {
     }
 
     __aicore__ inline void begin_tiles(const ChannelTiles& channels, uint32_t lanes,
-                                       [[maybe_unused]] uint32_t last_channels) {
+                                       uint32_t last_channels) {
         WaitFlag<HardEvent::MTE2_V>(vector_is_loaded_[vector_parity_]);
-#if __CCE_AICORE__ == 100
-        if (tiling_.layout == CHANNEL_SUM_SPREAD) {
-            clear_rest(vector()[(lanes - 1) * channels.group_pitch()], last_channels);
-        } else {
-            clear_rest(vector(), last_channels);
-        }
-#endif
+        clear_behind(lanes, last_channels);
+        if constexpr (kWidens)
+            Cast(vector(), loaded_vector(), RoundMode::CAST_NONE, tiling_.vector_space);
         constexpr uint32_t kLast = kSums > 1 ? kSums - 1 : kWork - 1;
         const LocalTensor<float> free = kSums > 1 ? tiles_.sums[kLast] : tiles_.work[kLast];
         channels.expand(tiles_.vector, vector(), lanes, free, tiles_.sums[0]);
@@ -170,11 +178,35 @@ class ChannelSum {
     __aicore__ inline LocalTensor<float> vector() {
         return vector_buffer_.template Get<float>()[vector_parity_ * tiling_.vector_space];
     }
+    __aicore__ inline LocalTensor<Vector> loaded_vector() {
+        if constexpr (kWidens) {
+            return narrow_vectors_.template Get<Vector>()[vector_parity_ * tiling_.vector_space];
+        } else {
+            return vector();
+        }
+    }
+
+    // Zeros behind the channels that were loaded, up to the end of their blocks, where those are
+    // transposed or widened to blocks without a channel.
+    __aicore__ inline void clear_behind([[maybe_unused]] uint32_t lanes,
+                                        [[maybe_unused]] uint32_t last_channels) {
+        if constexpr (kWidens || __CCE_AICORE__ == 100) {
+            const LocalTensor<Vector> vector = loaded_vector();
+            if (tiling_.layout == CHANNEL_SUM_SPREAD) {
+                const uint32_t pitch = round_up(tiling_.group, kLanes);
+                for (uint32_t lane = 0; kWidens && lane + 1 < lanes; ++lane)
+                    clear_rest(vector[lane * pitch], tiling_.group);
+                clear_rest(vector[(lanes - 1) * pitch], last_channels);
+            } else {
+                clear_rest(vector, last_channels);
+            }
+        }
+    }
 
     __aicore__ inline void load_vector(const ChannelWalk& walk) {
-        const LocalTensor<float> vector = this->vector();
+        const LocalTensor<Vector> vector = loaded_vector();
         WaitFlag<HardEvent::V_MTE2>(vector_is_free_[vector_parity_]);
-        GlobalTensor<float> from = vector_[walk.block() * tiling_.block_channels];
+        GlobalTensor<Vector> from = vector_[walk.block() * tiling_.block_channels];
         if (tiling_.layout == CHANNEL_SUM_SPREAD) {
             const uint32_t group = tiling_.group, pitch = round_up(group, kLanes);
             const uint32_t whole = static_cast<uint32_t>(walk.block_lanes()) - 1;
@@ -219,7 +251,7 @@ class ChannelSum {
             wait_for<HardEvent::V_MTE3>();
             lanes_.store(tiles.second, run, tail_.template Get<T>());
             SetFlag<HardEvent::MTE3_MTE2>(is_stored_[parity_]);
-            parity_ = 1 - parity_;
+            parity_ = (parity_ + 1) % tiling_.input_buffers;
         }
         inputs_.FreeTensor(inputs);
     }
@@ -237,12 +269,14 @@ class ChannelSum {
 
     // Each core adds the partial sums of its share of the channels.
     __aicore__ inline void finish() {
-        const Share share{(tiling_.channels + kLanes - 1) / kLanes, GetBlockNum()};
-        const int64_t end = least(share.begin(GetBlockIdx() + 1) * kLanes, tiling_.channels);
+        // What a core stores begins with a line of 64 bytes.
+        constexpr uint32_t kLine = 64 / sizeof(Vector);
+        const Share share{(tiling_.channels + kLine - 1) / kLine, GetBlockNum()};
+        const int64_t end = least(share.begin(GetBlockIdx() + 1) * kLine, tiling_.channels);
         const uint32_t contributions = tiling_.contributions > 0 ? tiling_.contributions : 1;
         uint32_t step = tiling_.tile / (contributions * kSums * tiling_.width) / kLanes * kLanes;
         if (step == 0) step = kLanes;
-        for (int64_t at = share.begin(GetBlockIdx()) * kLanes; at < end; at += step) {
+        for (int64_t at = share.begin(GetBlockIdx()) * kLine; at < end; at += step) {
             const uint32_t count = static_cast<uint32_t>(least(step, end - at));
             PipeBarrier<PIPE_ALL>();
             element_.load(tiles_.vector, at, count);
@@ -273,15 +307,15 @@ class ChannelSum {
     Element& element_;
     ChannelLanes<T> lanes_;
     ChannelPartials<kSums> partials_;
-    GlobalTensor<float> vector_;
+    GlobalTensor<Vector> vector_;
     TQue<TPosition::VECIN, 1> inputs_;
     TQue<TPosition::VECOUT, 1> block_sums_;
-    TBuf<TPosition::VECCALC> buffer_, vector_buffer_, tail_;
+    TBuf<TPosition::VECCALC> buffer_, vector_buffer_, narrow_vectors_, tail_;
     ElementTiles<T> tiles_;
     LocalTensor<float> more_sums_, zeros_;
     uint32_t parity_ = 0;  // of the tile's input buffer
     uint32_t vector_parity_ = 0;
-    event_t vector_is_free_[kVectors], vector_is_loaded_[kVectors], is_stored_[2];
+    event_t vector_is_free_[kVectors], vector_is_loaded_[kVectors], is_stored_[kMaxBuffers];
 };
 
 }  // namespace kernels

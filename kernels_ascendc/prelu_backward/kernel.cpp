@@ -7,6 +7,7 @@ template <typename T>
 class PreluElement {
   public:
     using Type = T;
+    using Vector = T;
     static constexpr uint32_t kSums = 1;
     static constexpr bool kWrites = true;
     static constexpr uint32_t kWork = sizeof(T) == sizeof(float) ? 1 : 2;
@@ -15,7 +16,7 @@ class PreluElement {
         pipe.InitBuffer(positive_, round_up(tile / 8, kBlockBytes));
         pipe.InitBuffer(zeros_, kRepeatFloats * sizeof(float));
         Duplicate(zeros_.Get<float>(), 0.0f, static_cast<int32_t>(kRepeatFloats));
-        grad_weight_.SetGlobalBuffer((__gm__ float*)grad_weight);
+        grad_weight_.SetGlobalBuffer((__gm__ T*)grad_weight);
     }
 
     // first: grad_output; second: input, then grad_input; vector: weight.
@@ -26,8 +27,6 @@ class PreluElement {
             Cast(tiles.work[0], tiles.first, RoundMode::CAST_NONE, count);
             Cast(tiles.work[1], tiles.second, RoundMode::CAST_NONE, count);
             select(tiles, tiles.work[0], tiles.work[1], count, first);
-            constexpr RoundMode kRound =
-                IsSameType<T, half>::value ? RoundMode::CAST_NONE : RoundMode::CAST_RINT;
             Cast(tiles.second, tiles.work[1], kRound, count);
         }
     }
@@ -36,11 +35,22 @@ class PreluElement {
 
     __aicore__ inline void finish(const LocalTensor<float>* sums, const LocalTensor<float>& free,
                                   int64_t channel, uint32_t count, bool) {
+        LocalTensor<T> result;
+        if constexpr (sizeof(T) == sizeof(float)) {
+            result = sums[0];
+        } else {
+            result = free.template ReinterpretCast<T>();
+            Cast(result, sums[0], kRound, count);
+        }
         wait_for<HardEvent::V_MTE3>();
-        store(grad_weight_[channel], sums[0], count, free);
+        store(grad_weight_[channel], result, count,
+              free[round_up(count, kLanes)].template ReinterpretCast<T>());
     }
 
   private:
+    static constexpr RoundMode kRound =
+        IsSameType<T, half>::value ? RoundMode::CAST_NONE : RoundMode::CAST_RINT;
+
     // x = grad_input. Selects, so that a branch not taken leaves no trace, not even its infinity
     // times 0.
     __aicore__ inline void select(const ElementTiles<T>& tiles, const LocalTensor<float>& g,
@@ -86,7 +96,7 @@ class PreluElement {
     }
 
     TBuf<TPosition::VECCALC> positive_, zeros_;
-    GlobalTensor<float> grad_weight_;
+    GlobalTensor<T> grad_weight_;
 };
 
 template <typename T>

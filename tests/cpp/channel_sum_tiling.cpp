@@ -127,7 +127,7 @@ void check(const ChannelShape& shape, uint32_t element_bytes, bool writes, Soc s
     Case c{};
     c.shape = shape;
     const uint32_t work = element_bytes == 4 ? (writes ? 1 : 0) : 2;
-    c.kernel = {element_bytes, writes ? 1u : 2u, work, writes};
+    c.kernel = {element_bytes, writes ? element_bytes : 4, writes ? 1u : 2u, work, writes};
     c.product = product_of(soc);
     c.tiling = tile_channel_sum(shape, c.kernel, c.product, c.cores);
     check_memory(c);

@@ -206,13 +206,14 @@ class Tiler {
             1.0 + static_cast<double>(t_.grad_height * t_.grad_width) / static_cast<double>(plane);
         const bool is_aligned = t_.tiles_width == 1 &&
                                 (held(c) > 0 || kLanes * c.lane_planes * plane * bytes_ % 512 == 0);
-        constexpr double kBytesPerCycle = 18, kTileCycles = 400;
+        constexpr double kBytesPerCycle = 18, kTileCycles = 400, kAlone = 0.7;
         double cost = elements * static_cast<double>(bytes_) * ratio / kBytesPerCycle /
                           (is_aligned ? 1.0 : 0.7) +
                       kTileCycles;
         if (c.store_buffers == 1) cost *= 1.05;
+        // The first tile's load and the last one's sums overlap with nothing.
         const int64_t rounds = divide_up(t_.units, useful_cores_);
-        cost *= static_cast<double>(rounds * t_.unit_tiles);
+        cost *= static_cast<double>(rounds * t_.unit_tiles) + kAlone;
         if (cost < best_cost_) {
             best_cost_ = cost;
             best_ = c;

@@ -13,8 +13,8 @@ Status Op::device_plan(const Args& args, const device::Product& product, device:
     device::AxisOrder order = device::memory_order(input);
     if (!device::is_dense(input, order)) order = device::memory_order(grad_out);
     const bool is_float = input.dtype == DataType::kFloat32;
-    const device::ChannelSumKernel kernel{static_cast<uint32_t>(data_type_size(input.dtype)), 2,
-                                          is_float ? 0u : 2u, false};
+    const device::ChannelSumKernel kernel{static_cast<uint32_t>(data_type_size(input.dtype)),
+                                          sizeof(float), 2, is_float ? 0u : 2u, false};
     uint32_t cores = 0;
     const ChannelSumTiling tiling =
         device::tile_channel_sum(device::channel_shape(input, order, 1), kernel, product, cores);

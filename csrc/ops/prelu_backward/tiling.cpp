@@ -15,8 +15,8 @@ Status Op::device_plan(const Args& args, const device::Product& product, device:
     device::AxisOrder order = device::memory_order(self);
     if (!device::is_dense(self, order)) order = device::memory_order(*args.tensors[kGradInput]);
     const bool is_float = self.dtype == DataType::kFloat32;
-    const device::ChannelSumKernel kernel{static_cast<uint32_t>(data_type_size(self.dtype)), 1,
-                                          is_float ? 1u : 2u, true};
+    const auto bytes = static_cast<uint32_t>(data_type_size(self.dtype));
+    const device::ChannelSumKernel kernel{bytes, bytes, 1, is_float ? 1u : 2u, true};
     uint32_t cores = 0;
     const int axis = weight.numel == 1 ? -1 : 1;
     const ChannelSumTiling tiling =
@@ -29,9 +29,9 @@ Status Op::device_plan(const Args& args, const device::Product& product, device:
         grad_input = planner.output(kGradInput, self.dtype, order);
     }
     const device::Pointer slopes =
-        planner.input(kWeight, DataType::kFloat32, device::natural_order(weight.rank));
+        planner.input(kWeight, self.dtype, device::natural_order(weight.rank));
     const device::Pointer sums =
-        planner.output(kGradWeight, DataType::kFloat32, device::natural_order(grad_weight.rank));
+        planner.output(kGradWeight, self.dtype, device::natural_order(grad_weight.rank));
     const char* const names[] = {"prelu_backward_float32", "prelu_backward_float16",
                                  "prelu_backward_bfloat16"};
     planner.launch(names[kernel_index(self.dtype)], cores,
