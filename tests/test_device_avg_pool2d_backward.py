@@ -60,6 +60,7 @@ GEOMETRIES = {
     "one channel": ((1, 1, 12, 13), 3, 2, 1),
     "one channel, one plane": ((1, 57, 31), 2),
     "one plane, odd gradient": ((1, 4, 13), (2, 8), (1, 2), (0, 2)),
+    "two planes, few gradients": ((2, 16, 6), (4, 1), (6, 10), (2, 0)),
     "many channels": ((1, 2049, 3, 3), 2, 1),
     "planes of one element": ((3, 700, 1, 1), 1),
     "odd planes": ((3, 33, 13, 7), (3, 2), (2, 1), 1),

@@ -79,10 +79,14 @@ class PoolTile : protected PoolGeometry<T> {
             }
             PipeBarrier<PIPE_V>();
             interleave_part(from, 0, rest, shape.lanes + 1);
-        } else if (shape.lanes == 1) {
-            clear_rest(from, elements);  // which all lanes repeat
+        }
+#if __CCE_AICORE__ == 100
+        // Here rows of lanes are transposed once more; few lanes may all lie at the tensor's end.
+        if (shape.lanes > 0) {
+            clear_rest(from, elements);
             PipeBarrier<PIPE_V>();
         }
+#endif
         if (shape.lanes > 0) interleave_part(from, rest, end, shape.lanes);
         loads_.FreeTensor(from);
         PipeBarrier<PIPE_V>();
