@@ -1,4 +1,4 @@
-"""What the Ascend kernels cost in the emulator's model, as a Markdown table.
+"""What the Ascend kernels cost in the emulator's model, as a Markdown table per operator.
 
     python benchmarks/device_costs.py                  # every operator, dtype, shape and product
     python benchmarks/device_costs.py --svg docs/images    # a timeline of each operator instead
@@ -26,6 +26,9 @@ CASES: dict[str, list[tuple[Any, ...]]] = {
         ((4096, 1024), 1),
         ((8192, 127), 1),
         ((32, 64, 1024), 1),
+        ((1024, 4096), 0),
+        ((64, 1000, 49), 1),
+        ((1, 4000000), 1),
     ],
     "batch_norm_reduce_backward": [((32, 64, 56, 56),), ((64, 512, 7, 7),), ((4096, 1000),)],
     "prelu_backward": [((32, 64, 56, 56),), ((64, 512, 7, 7),), ((4096, 1000),)],
@@ -33,6 +36,7 @@ CASES: dict[str, list[tuple[Any, ...]]] = {
         ((8, 64, 112, 112), 2, 2, 0),
         ((8, 64, 112, 112), 3, 2, 1),
         ((16, 64, 56, 56), 3, 1, 1),
+        ((16, 64, 56, 56), 5, 1, 2),
         ((64, 1024, 7, 7), 7, 7, 0),
     ],
 }
@@ -92,7 +96,8 @@ def cell(operator: str, case: tuple[Any, ...], dtype: Any, soc: str) -> str:
         if key != "table" and isinstance(launches[0][key], (int, float))
     }
     pipe, share = busiest(main)
-    text = f"{total['microseconds']:.1f} us, {total['cycles'] / total['bound_cycles']:.2f}, {pipe} {share:.0f}%"
+    ratio = total["cycles"] / total["bound_cycles"]
+    text = f"{total['microseconds']:.1f} us, {ratio:.2f}, {pipe} {share:.0f}%"
     more = (total["bytes_read"] + total["bytes_written"]) / least - 1
     return text + (f", +{100 * more:.0f}%" if more > 0.005 else "")
 
@@ -108,15 +113,13 @@ def main() -> None:
             call(operator, SVG_CASES[operator], np.float32, "ascend910b")
         return
     os.environ["ASCENDC_EMULATOR"] = "nochecks"
-    print("| operator, shape | dtype |", " | ".join(PRODUCTS.values()), "|")
-    print("|---" * (2 + len(PRODUCTS)) + "|")
     for operator in arguments.ops:
+        print(f"\n| {operator} | dtype |", " | ".join(PRODUCTS.values()), "|")
+        print("|---" * (2 + len(PRODUCTS)) + "|")
         for case in CASES[operator]:
             for name, dtype in DTYPES.items():
                 cells = [cell(operator, case, dtype, soc) for soc in PRODUCTS]
-                print(
-                    "|", " | ".join([f"{operator} {text_of(case)}", name, *cells]), "|", flush=True
-                )
+                print("|", " | ".join([text_of(case), name, *cells]), "|", flush=True)
 
 
 if __name__ == "__main__":
