@@ -141,22 +141,9 @@ class PoolAlongWidth : public QuotientRows<T> {
     }
 
     void add_rows(const Sum& sum) const {
-        if (sum.count == 3) return add_rows<3>(sum);
-        if (sum.count == 5) return add_rows<5>(sum);
-        add_rows<0>(sum);
-    }
-    // kCount 0: any number.
-    template <int kCount>
-    void add_rows(const Sum& sum) const {
-        const int count = kCount > 0 ? kCount : sum.count;
         const float* from[kSlots];
-        for (int k = 0; k < count; ++k) from[k] = row(sum.first + k) - kLanes;
-        const int end = kLanes + groups_;
-        for (int j = 0; j < end; j += kLanes) {
-            Lanes x = load(from[0] + j) + load(from[1] + j);
-            for (int k = 2; k < count; ++k) x = x + load(from[k] + j);
-            store_raw(sum.to + j, x);
-        }
+        for (int k = 0; k < sum.count; ++k) from[k] = row(sum.first + k) - kLanes;
+        sum_rows(sum.to, from, sum.count, kLanes + groups_);
     }
 
     void write(char* to, const Chunk& chunk, Sink<T>& sink) {

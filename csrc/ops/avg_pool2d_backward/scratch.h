@@ -7,10 +7,10 @@ namespace ascend_grad {
 namespace pool_scratch {
 namespace {
 
-inline constexpr int64_t kMaxColumns = 512;   // of grad_input per tile along the width
-inline constexpr int64_t kMaxChannels = 512;  // per tile along channels
-inline constexpr int64_t kRows = 16;          // of quotients that are kept, at most
-inline constexpr int64_t kFloats = 6144;      // of rows along channels, all together
+inline constexpr int64_t kMaxColumns = 512;    // of grad_input per tile along the width
+inline constexpr int64_t kMaxChannels = 1024;  // per tile along channels
+inline constexpr int64_t kRows = 16;           // of quotients that are kept, at most
+inline constexpr int64_t kFloats = 6144;       // of rows along channels, all together
 
 // Windows that cover one element, at most.
 constexpr int64_t overlap(const PoolAxis& axis) {

@@ -57,5 +57,21 @@ inline float counted(const PoolAxis& axis, bool count_include_pad, int64_t i) {
         return static_cast<float>(least(axis.kernel, axis.extent - begin + axis.pad));
     return static_cast<float>(least(axis.extent - begin, axis.kernel) + least(begin, 0));
 }
+
+// to[0..elements) = the sum of two rows or more, in their order. kCount 0: any number.
+template <int kCount>
+inline void sum_rows(float* to, const float* const* rows, int count, int elements) {
+    if (kCount > 0) count = kCount;
+    for (int k = 0; k < elements; k += kLanes) {
+        Lanes x = load(rows[0] + k) + load(rows[1] + k);
+        for (int i = 2; i < count; ++i) x = x + load(rows[i] + k);
+        store_raw(to + k, x);
+    }
+}
+inline void sum_rows(float* to, const float* const* rows, int count, int elements) {
+    if (count == 3) return sum_rows<3>(to, rows, count, elements);
+    if (count == 5) return sum_rows<5>(to, rows, count, elements);
+    sum_rows<0>(to, rows, count, elements);
+}
 }  // namespace
 }  // namespace ascend_grad
