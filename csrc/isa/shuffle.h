@@ -93,17 +93,17 @@ AG_INLINE Lanes load_first_every_second(const T* p, int n) {
     return load_every_second(values);
 }
 
-// The sixteen that start kBehind after p, 0 <= kBehind < 16. Where a vector is a cache line,
-// shifting two is cheaper than a load across lines: p must be aligned.
-template <int kBehind>
-AG_INLINE Lanes load_behind(const float* p) {
+// The sixteen that start kBack before p, 0 <= kBack < 16. Where a vector is a cache line, shifting
+// two is cheaper than a load across lines: p must be aligned.
+template <int kBack>
+AG_INLINE Lanes load_before(const float* p) {
 #if defined(__AVX512F__)
-    if constexpr (kBehind > 0) {
-        const __m512i at = _mm512_load_si512(p), behind = _mm512_load_si512(p + kLanes);
-        return {{(Register)_mm512_alignr_epi32(behind, at, kBehind)}};
+    if constexpr (kBack > 0) {
+        const __m512i at = _mm512_load_si512(p), before = _mm512_load_si512(p - kLanes);
+        return {{(Register)_mm512_alignr_epi32(at, before, kLanes - kBack)}};
     }
 #endif
-    return load(p + kBehind);
+    return load(p - kBack);
 }
 
 // Transposes a 4 x 4 block of floats between two row-major arrays.

@@ -23,13 +23,11 @@ class PoolAlongWidth : public QuotientRows<T> {
     using Base::kSlots;
     using Base::last_plane_;
     using Base::last_row_;
-    using Base::lead_;
     using Base::lowest_;
     using Base::pitch_;
     using Base::plan_;
     using Base::plane_offset;
     using Base::row;
-    using Base::slot_count_;
     using Base::streaming_;
 
   public:
@@ -46,7 +44,8 @@ class PoolAlongWidth : public QuotientRows<T> {
                 for (int c = 0; c < chunk_count_; ++c) {
                     const Chunk& chunk = chunks_[c];
                     this->make_rows(chunk.first, chunk.last);
-                    add_rows(chunk.sums_begin, chunk.sums_end);
+                    for (int s = chunk.sums_begin; s < chunk.sums_end; ++s)
+                        add_rows(list_of_sums_[s]);
                     write(to, chunk, sink);
                     to += chunk.rows * plan_.height_stride[1];
                 }
@@ -56,7 +55,7 @@ class PoolAlongWidth : public QuotientRows<T> {
 
   private:
     static constexpr int kMaxBands = 320, kMaxChunks = 24, kMaxSums = 160;
-    static constexpr int kChunkBands = 36, kSumRows = 12;  // kSumRows: of rows of any length
+    static constexpr int kChunkBands = 36, kSumRows = 12;
 
     // Rows of grad_input that are made together, out of new rows [first, last] of quotients.
     struct Chunk {
@@ -94,14 +93,12 @@ class PoolAlongWidth : public QuotientRows<T> {
         fused_rows_ = writer_ != nullptr && overlap_ <= 2 ? 2 : 1;
         // So many that the ring holds their windows and the sink their elements.
         const int64_t overlap = pool_scratch::overlap(plan_.height);
-        rows_at_once_ =
-            least(1024, greatest(0, slot_count_ - 1 - overlap) * plan_.height.stride + 1);
+        rows_at_once_ = least(1024, greatest(0, kSlots - 1 - overlap) * plan_.height.stride + 1);
         if (streaming_) {
             const int64_t fitting = (Sink<T>::kReserve - 2 * kPairLanes) / columns_;
             rows_at_once_ = greatest(1, least(rows_at_once_, fitting));
         }
-        sum_rows_ = slot_count_ - kSlots + kSumRows;
-        std::memset(sums_, 0, sizeof(float) * static_cast<size_t>((sum_rows_ + 1) * pitch_));
+        std::memset(sums_, 0, sizeof(float) * static_cast<size_t>((kSumRows + 1) * pitch_));
     }
 
     // The chunks from row r on, as many as there is space for: usually all of the tile's, which are
@@ -113,19 +110,19 @@ class PoolAlongWidth : public QuotientRows<T> {
         int bands = 0, sums = 0;
         chunks_begin_ = r;
         for (chunk_count_ = 0; r < last_row_ && chunk_count_ < kMaxChunks; ++chunk_count_) {
-            if (bands + kChunkBands > kMaxBands || sums + sum_rows_ > kMaxSums) break;
+            if (bands + kChunkBands > kMaxBands || sums + kSumRows > kMaxSums) break;
             Chunk& chunk = chunks_[chunk_count_];
             chunk = {next, next - 1, bands, bands, sums, sums, 0, last_row_ - r};
             const int64_t limit = least(rows_at_once_, last_row_ - r);
             while (chunk.rows < limit && bands < chunk.bands_begin + kChunkBands &&
-                   sums < chunk.sums_begin + sum_rows_) {
+                   sums < chunk.sums_begin + kSumRows) {
                 const int rows = static_cast<int>(windows.count(limit - chunk.rows));
                 const Covering& covering = windows.covering();
                 const int64_t n = covering.last - covering.first + 1;
-                bands_[bands] = {n > 0 ? row(covering.first) : sums_ + lead_, nullptr, rows};
+                bands_[bands] = {n > 0 ? row(covering.first) : sums_ + kLanes, nullptr, rows};
                 if (n > fused_rows_) {
                     float* sum = sums_ + (sums - chunk.sums_begin + 1) * pitch_;
-                    bands_[bands].first = sum + lead_;
+                    bands_[bands].first = sum + kLanes;
                     list_of_sums_[sums++] = {covering.first, static_cast<int>(n), sum};
                 } else if (n == 2) {
                     bands_[bands].second = row(covering.first + 1);
@@ -143,19 +140,10 @@ class PoolAlongWidth : public QuotientRows<T> {
         chunks_end_ = r;
     }
 
-    // Neighbouring sums of equally many rows together.
-    void add_rows(int begin, int end) const {
-        while (begin < end) {
-            const Sum& sum = list_of_sums_[begin];
-            int n = 1;
-            while (begin + n < end && list_of_sums_[begin + n].count == sum.count &&
-                   list_of_sums_[begin + n].first == sum.first + n)
-                ++n;
-            const float* from[2 * kSlots];
-            for (int k = 0; k < sum.count + n - 1; ++k) from[k] = row(sum.first + k) - lead_;
-            sum_rows(sum.to, pitch_, from, n, sum.count, lead_ + groups_);
-            begin += n;
-        }
+    void add_rows(const Sum& sum) const {
+        const float* from[kSlots];
+        for (int k = 0; k < sum.count; ++k) from[k] = row(sum.first + k) - kLanes;
+        sum_rows(sum.to, from, sum.count, kLanes + groups_);
     }
 
     void write(char* to, const Chunk& chunk, Sink<T>& sink) {
@@ -227,7 +215,7 @@ class PoolAlongWidth : public QuotientRows<T> {
 
     int64_t phase_ = 0, rows_at_once_ = 1;
     int64_t tile_column_ = -1, tile_row_ = -1, chunks_begin_ = -1, chunks_end_ = -1;
-    int overlap_ = 0, fused_rows_ = 1, chunk_count_ = 0, sum_rows_ = 0;
+    int overlap_ = 0, fused_rows_ = 1, chunk_count_ = 0;
     bool are_packed_ = false;
     PoolWriter<T> writer_ = nullptr;
     PoolRowShape shape_{};

@@ -77,7 +77,7 @@ class QuotientChannels : public PoolTile<T> {
         const float* from[pool_scratch::kRows];
         for (int64_t i = 0; i < count; ++i) from[i] = quotient_row(rows.first + i);
         if (count <= 2) return {from[0], count == 2 ? from[1] : nullptr};
-        sum_rows(rows_, 0, from, 1, static_cast<int>(count), row_elements_);
+        sum_rows(rows_, from, static_cast<int>(count), row_elements_);
         return {rows_, nullptr};
     }
 

@@ -7,7 +7,8 @@ namespace ascend_grad {
 namespace {
 
 // Rows of grad_output, divided by what their windows count, of the windows that reach the tile's
-// columns. They lie in a ring: a row stays until the one slot_count_ later is made.
+// columns. They lie in a ring: a row
+// stays until the one kSlots later is made.
 template <class T>
 class QuotientRows : public PoolTile<T> {
     using Op = AvgPool2dBackward;
@@ -22,7 +23,6 @@ class QuotientRows : public PoolTile<T> {
     using Base::rounded_by_mode;
 
     static constexpr int kSlots = pool_scratch::kRows;
-    static constexpr int kShortPitch = 128;  // rows of which twice as many are kept
     static constexpr int kMaxPitch = pool_scratch::kMaxColumns + 4 * kLanes;
 
     // Columns with equal (column + pad) / stride are a group; window lowest_ starts with the first.
@@ -30,15 +30,11 @@ class QuotientRows : public PoolTile<T> {
         const PoolAxis& axis = plan_.width;
         lowest_ = (column_ + axis.pad) / axis.stride;
         const int64_t highest = (column_ + columns_ - 1 + axis.pad) / axis.stride;
-        const int64_t before = pool_scratch::overlap(axis) - 1;
-        first_window_ = greatest(lowest_ - before, 0);
-        lead_ = before > 1 ? static_cast<int>(before) : kLanes;
+        first_window_ = greatest(lowest_ - pool_scratch::overlap(axis) + 1, 0);
         windows_ = static_cast<int>(greatest(0, least(highest + 1, axis.windows) - first_window_));
         groups_ = static_cast<int>(highest - lowest_ + 1);
         pitch_ = (groups_ + 4 * kLanes) / kLanes * kLanes;
-        slot_count_ = pitch_ <= kShortPitch ? 2 * kSlots : kSlots;
-        std::memset(slots_, 0, sizeof(float) * static_cast<size_t>(slot_count_ * pitch_));
-        select_whole_rows();
+        std::memset(slots_, 0, sizeof(float) * static_cast<size_t>(kSlots * pitch_));
         prepare_division();
     }
     void start_plane(const char* plane) {
@@ -52,12 +48,14 @@ class QuotientRows : public PoolTile<T> {
     // Rows [first, last], those of equal counts together.
     void make_rows(int64_t first, int64_t last) {
         while (first <= last) {
-            int64_t end = last + 1;
+            int64_t end = first + 1;
             float count = 1.0f;
-            if (plan_.divisor == 0.0f) {
+            if (plan_.divisor != 0.0f) {
+                end = last + 1;
+            } else {
                 count = counted(plan_.height, plan_.count_include_pad, first);
-                const bool is_whole = first >= first_whole_ && first < end_whole_;
-                end = is_whole ? least(end, end_whole_) : first + 1;
+                while (end <= last && count == counted(plan_.height, plan_.count_include_pad, end))
+                    ++end;
             }
             if (!uses_reciprocals_ || !multiply_rows(first, end, count))
                 divide_rows(first, end, count);
@@ -66,13 +64,10 @@ class QuotientRows : public PoolTile<T> {
     }
     // Where row i holds the quotient of window lowest_. Its neighbours lie beside it; zeros where
     // there are none.
-    const float* row(int64_t i) const { return slots_ + (i & (slot_count_ - 1)) * pitch_ + lead_; }
+    const float* row(int64_t i) const { return slots_ + (i & (kSlots - 1)) * pitch_ + kLanes; }
 
     int64_t lowest_ = 0;
-    int groups_ = 0, pitch_ = 0, slot_count_ = 0;
-    // Elements of a row before window lowest_: as many as a sum of three or more begins with, so
-    // that it is aligned, else a vector, so that the quotients are.
-    int lead_ = 0;
+    int groups_ = 0, pitch_ = 0;
 
   private:
     static constexpr int kReciprocals = 2048;
@@ -109,9 +104,9 @@ class QuotientRows : public PoolTile<T> {
     template <int kStep, class Function>
     AG_INLINE void load_rows(int64_t first, int64_t end, const Function& function) {
         const char* from = plane_ + first_window_ * plan_.width_stride[0];
-        float* slots = slots_ + lead_ + (first_window_ - lowest_);
+        float* slots = slots_ + kLanes + (first_window_ - lowest_);
         const T* plane_end = reinterpret_cast<const T*>(plane_end_);
-        const int64_t stride = plan_.height_stride[0], pitch = pitch_, mask = slot_count_ - 1;
+        const int64_t stride = plan_.height_stride[0], pitch = pitch_;
         const int windows = windows_;
         if (kStep != 0 && windows <= kLanes) {
             // The last rows, whose vectors would leave the plane, are left to the loop below.
@@ -120,13 +115,13 @@ class QuotientRows : public PoolTile<T> {
             for (; first < end && p <= last; ++first, p += stride) {
                 const Lanes x = kStep == 1 ? load(reinterpret_cast<const T*>(p))
                                            : load_every_second(reinterpret_cast<const T*>(p));
-                store_raw(slots + (first & mask) * pitch,
+                store_raw(slots + (first & (kSlots - 1)) * pitch,
                           function(rounded_by_mode(keep_first(x, windows)), 0) + Lanes{});
             }
         }
         for (int64_t i = first; i < end; ++i) {
             const T* p = reinterpret_cast<const T*>(from + i * stride);
-            float* to = slots + (i & mask) * pitch;
+            float* to = slots + (i & (kSlots - 1)) * pitch;
             if (kStep == 0) {
                 load_run<T>(to, from + i * stride, plan_.width_stride[0], windows);
                 for (int j = windows; j % kLanes != 0; ++j) to[j] = 0.0f;
@@ -150,16 +145,6 @@ class QuotientRows : public PoolTile<T> {
         return kStep == 1 ? load_first(p, n) : load_first_every_second(p, n);
     }
 
-    void select_whole_rows() {
-        const auto is_whole = [&](int64_t i) {
-            return counted(plan_.height, plan_.count_include_pad, i) ==
-                   static_cast<float>(plan_.height.kernel);
-        };
-        end_whole_ = plan_.height.windows;
-        for (first_whole_ = 0; first_whole_ < end_whole_ && !is_whole(first_whole_);)
-            ++first_whole_;
-        while (end_whole_ > first_whole_ && !is_whole(end_whole_ - 1)) --end_whole_;
-    }
     void prepare_division() {
         const bool constant = plan_.divisor != 0.0f;
         for (int j = 0; j < windows_ + kLanes; ++j) {
@@ -195,7 +180,6 @@ class QuotientRows : public PoolTile<T> {
     const char* plane_ = nullptr;
     const char* plane_end_ = nullptr;
     int64_t first_window_ = 0;
-    int64_t first_whole_ = 0, end_whole_ = 0;  // rows whose windows count kernel elements
     int windows_ = 0;
     bool uses_reciprocals_ = false;
     int reciprocal_pitch_ = 0, reciprocal_sets_ = 0;

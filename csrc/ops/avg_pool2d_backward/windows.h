@@ -58,33 +58,20 @@ inline float counted(const PoolAxis& axis, bool count_include_pad, int64_t i) {
     return static_cast<float>(least(axis.extent - begin, axis.kernel) + least(begin, 0));
 }
 
-// Row r of `to`, [0, elements), r < n = the sum of rows [r, r + count), two or more, in their
-// order.
+// to[0..elements) = the sum of two rows or more, in their order. kCount 0: any number.
 template <int kCount>
-inline void sum_rows(float* to, int pitch, const float* const* rows, int n, int elements) {
+inline void sum_rows(float* to, const float* const* rows, int count, int elements) {
+    if (kCount > 0) count = kCount;
     for (int k = 0; k < elements; k += kLanes) {
-        Lanes window[kCount];
-        for (int i = 1; i < kCount; ++i) window[i] = load(rows[i - 1] + k);
-        for (int r = 0; r < n; ++r) {
-            for (int i = 1; i < kCount; ++i) window[i - 1] = window[i];
-            window[kCount - 1] = load(rows[r + kCount - 1] + k);
-            Lanes sum = window[0] + window[1];
-            for (int i = 2; i < kCount; ++i) sum = sum + window[i];
-            store_raw(to + r * pitch + k, sum);
-        }
+        Lanes x = load(rows[0] + k) + load(rows[1] + k);
+        for (int i = 2; i < count; ++i) x = x + load(rows[i] + k);
+        store_raw(to + k, x);
     }
 }
-inline void sum_rows(float* to, int pitch, const float* const* rows, int n, int count,
-                     int elements) {
-    if (count == 3) return sum_rows<3>(to, pitch, rows, n, elements);
-    if (count == 5) return sum_rows<5>(to, pitch, rows, n, elements);
-    for (int r = 0; r < n; ++r) {
-        for (int k = 0; k < elements; k += kLanes) {
-            Lanes sum = load(rows[r] + k) + load(rows[r + 1] + k);
-            for (int i = 2; i < count; ++i) sum = sum + load(rows[r + i] + k);
-            store_raw(to + r * pitch + k, sum);
-        }
-    }
+inline void sum_rows(float* to, const float* const* rows, int count, int elements) {
+    if (count == 3) return sum_rows<3>(to, rows, count, elements);
+    if (count == 5) return sum_rows<5>(to, rows, count, elements);
+    sum_rows<0>(to, rows, count, elements);
 }
 }  // namespace
 }  // namespace ascend_grad

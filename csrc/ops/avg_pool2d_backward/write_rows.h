@@ -31,13 +31,13 @@ AG_INLINE Lanes sum_up_to(const PoolBand& band, int64_t j, int count) {
     for (int t = count - 2; t >= 0; --t) sum = sum + band_sum<kTwo>(band, j - t);
     return sum;
 }
-// The windows from the one at p, which is aligned, up to the one kLast behind it.
-template <int kLast>
-AG_INLINE Lanes sum_behind(const float* p) {
-    if constexpr (kLast == 0) {
-        return load(p);
+// sum, and then the windows from the one kBack before p up to the one at p, which is aligned.
+template <int kBack>
+AG_INLINE Lanes add_up_to(Lanes sum, const float* p) {
+    if constexpr (kBack < 0) {
+        return sum;
     } else {
-        return sum_behind<kLast - 1>(p) + load_behind<kLast>(p);
+        return add_up_to<kBack - 1>(sum + load_before<kBack>(p), p);
     }
 }
 
@@ -48,9 +48,10 @@ AG_INLINE typename Packed<T>::Type packed_columns(const PoolBand& band, const Po
                                                   int c) {
     const int even = kKernel > 0 ? (kKernel + kStride - 1) / kStride : shape.even;
     const int odd = kKernel > 0 ? kKernel / kStride : shape.odd;
-    if constexpr (kStride == 1 && kKernel > 2 && !kTwo) {
-        const float* p = band.first + c - (kKernel - 1);
-        return pack<T>({sum_behind<kKernel - 1>(p), sum_behind<kKernel - 1>(p + kLanes)});
+    if constexpr (kStride == 1 && kKernel > 1 && !kTwo) {
+        const float* p = band.first + c;
+        return pack<T>({add_up_to<kKernel - 2>(load_before<kKernel - 1>(p), p),
+                        add_up_to<kKernel - 2>(load_before<kKernel - 1>(p + kLanes), p + kLanes)});
     } else if constexpr (kStride == 1) {
         return pack<T>({sum_up_to<kTwo>(band, c, even), sum_up_to<kTwo>(band, c + kLanes, even)});
     } else {
