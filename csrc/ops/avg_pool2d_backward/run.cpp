@@ -9,14 +9,13 @@ using Op = AvgPool2dBackward;
 
 namespace {
 
-// Rows pass through a buffer on their way to streaming stores, which on one thread costs more than
-// it saves until calls are four times as large as elsewhere; channels, whole lines each, gain from
-// half the size on (measured, docs/performance.md).
+// Little is read, so that what is written may fill more of the caches than elsewhere. Rows pass
+// through a buffer on their way to streaming stores, which costs one thread more (all measured,
+// docs/performance.md).
 bool streams(const Op::Plan& plan, int threads) {
-    if (!plan.streaming_fits) return false;
-    if (plan.traversal == Op::Traversal::kAlongChannels)
-        return streaming_pays(saturated_bytes(plan.bytes, 2));
-    return streaming_pays(threads == 1 ? plan.bytes / 4 : plan.bytes);
+    const bool is_buffered = plan.traversal != Op::Traversal::kAlongChannels;
+    return plan.streaming_fits &&
+           streaming_pays(plan.bytes / (is_buffered && threads == 1 ? 4 : 2));
 }
 
 }  // namespace
