@@ -61,6 +61,16 @@ def test_program_in_c(folder: Path) -> None:
     assert run(folder / "in_c").stdout.split() == ["0.1875", "-0.0625", "-0.125"]
 
 
+def test_headers_bring_the_c_plus_plus_names_that_cann_s_bring(folder: Path) -> None:
+    source = folder / "names.cpp"
+    source.write_text(
+        '#include "aclnnop/aclnn_softmax_backward.h"\n'
+        "std::array<std::int64_t, 2> shape = {2, 3};\n"
+        "int main() { std::free(std::malloc(shape.size())); }\n"
+    )
+    run("g++", "-std=c++17", *WARNINGS, *flags(), "-c", source, "-o", folder / "names.o")
+
+
 @pytest.mark.parametrize("standard", ["c11", "c++11", "c++17", "c++20"])
 def test_every_header_compiles_alone(standard: str, folder: Path) -> None:
     compiler, suffix = ("gcc", "c") if standard == "c11" else ("g++", "cpp")

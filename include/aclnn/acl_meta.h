@@ -6,9 +6,14 @@
 #ifndef ASCEND_GRAD_ACLNN_ACL_META_H
 #define ASCEND_GRAD_ACLNN_ACL_META_H
 
+#ifdef __cplusplus
+#include <cstdint>
+#include <cstdlib>
+#else
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
+#endif
 
 #include "acl/acl_base.h"
 

@@ -8,6 +8,10 @@
 #ifndef ASCEND_GRAD_ACLNNOP_ACLNN_SOFTMAX_BACKWARD_H
 #define ASCEND_GRAD_ACLNNOP_ACLNN_SOFTMAX_BACKWARD_H
 
+#ifdef __cplusplus
+#include <array>
+#endif
+
 #include "aclnn/aclnn_base.h"
 #include "aclnn_util.h"
 
