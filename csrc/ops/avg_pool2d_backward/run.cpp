@@ -9,9 +9,8 @@ using Op = AvgPool2dBackward;
 
 namespace {
 
-// Little is read, so that what is written may fill more of the caches than elsewhere. Rows pass
-// through a buffer on their way to streaming stores, which costs one thread more (all measured,
-// docs/performance.md).
+// Ordinary stores pay up to twice the size of other operators, as little is read; on one thread up
+// to four times where rows pass through a buffer on their way to streaming stores (measured).
 bool streams(const Op::Plan& plan, int threads) {
     const bool is_buffered = plan.traversal != Op::Traversal::kAlongChannels;
     return plan.streaming_fits &&
