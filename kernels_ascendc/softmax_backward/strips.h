@@ -25,13 +25,19 @@ class SoftmaxStrips : SoftmaxTiles<T, U, kMaxHeld> {
         : Base(pipe, pointers, tiling),
           is_packed_(tiling.traversal == kSoftmaxPacked),
           slot_(round_up(tiling.pitch, kSlotFloats)),
-          plane_(static_cast<uint64_t>(tiling.length * tiling.inner)) {
+          plane_(static_cast<uint64_t>(tiling.length * tiling.inner)),
+          period_(static_cast<uint32_t>(tiling.inner)) {
         const uint32_t floats = t_.buffer * static_cast<uint32_t>(sizeof(float));
         pipe.InitBuffer(products_, floats);
         if (!kIsFloat<T>) pipe.InitBuffer(wide_, floats);
-        if (is_packed_) {
+        if (is_packed_ && t_.inner == 1) {
             pipe.InitBuffer(sums_, kLanes * kLanes * sizeof(float));
             pipe.InitBuffer(scratch_, 2 * kLanes * kLanes * sizeof(float));
+        } else if (is_packed_) {
+            while (period_ % kFloatsPerBlock != 0) period_ += static_cast<uint32_t>(t_.inner);
+            const uint32_t rows = kLanes * round_up(period_, kLanes) * sizeof(float);
+            pipe.InitBuffer(sums_, rows);
+            if (__CCE_AICORE__ == 100) pipe.InitBuffer(scratch_, rows);
         }
         if (t_.parts > 1) {
             if (t_.parts * slot_ > t_.buffer) {
@@ -123,17 +129,17 @@ class SoftmaxStrips : SoftmaxTiles<T, U, kMaxHeld> {
     __aicore__ void fetch(const Strip& strip, uint64_t index) {
         const Chunk chunk = chunk_at(strip, index);
         LocalTensor<T> x = inputs_.template AllocTensor<T>();
-        load_chunk(x, grad_[chunk.at], strip, chunk);
-        load_chunk(x[t_.buffer], output_[chunk.at], strip, chunk);
+        load_chunk(x, grad_, strip, chunk);
+        load_chunk(x[t_.buffer], output_, strip, chunk);
         inputs_.EnQue(x);
     }
     __aicore__ void load_chunk(const LocalTensor<T>& to, const GlobalTensor<T>& from,
                                const Strip& strip, const Chunk& chunk) {
         if (is_packed_) {
-            load(to, from, chunk.count);
+            this->load_run(to, from, chunk.at, chunk.count);
         } else {
-            load_rows(to, from, chunk.count, strip.columns, static_cast<uint64_t>(t_.inner),
-                      t_.pitch);
+            load_rows(to, from[chunk.at], chunk.count, strip.columns,
+                      static_cast<uint64_t>(t_.inner), t_.pitch);
         }
     }
 
@@ -153,11 +159,38 @@ class SoftmaxStrips : SoftmaxTiles<T, U, kMaxHeld> {
         summed_ = 0;
         if (holds_) turn_ = 1 - turn_;
         if (!is_packed_) return;
+        if (t_.inner > 1) return combine_columns();
         fold_rows(total_, 1, t_.pitch, kFloatsPerRepeat, 0);
         const LocalTensor<float> sum = sums_.template Get<float>();
         sum_rows(sum, total_, 1, kFloatsPerRepeat, kFloatsPerRepeat,
                  scratch_.template Get<float>());
         total_ = sum;
+    }
+
+    // Each of the sums becomes that of all that belong to its column, every inner-th. Between, each
+    // is a row of sixteen lanes, as columns do not begin at blocks.
+    __aicore__ void combine_columns() {
+        const auto row = static_cast<uint32_t>(t_.inner) * kLanes;
+        const uint32_t all = round_up(period_, kLanes) * kLanes;
+        fold_rows(total_, 1, t_.pitch, period_, 0);
+        const LocalTensor<float> rows = sums_.template Get<float>();
+        LocalTensor<float> scratch;
+#if __CCE_AICORE__ == 100
+        scratch = scratch_.template Get<float>();
+        Duplicate(rows, 0.0f, static_cast<int32_t>(all));
+#endif
+        interleave(rows, total_, period_, 0, scratch);
+        fold_rows(rows, 1, period_ * kLanes, row, 0);
+        repeat(rows, row, all);
+        deinterleave(total_, rows, all / kLanes, 0, scratch);
+        repeat(total_, period_, t_.pitch);
+    }
+
+    // data[i] = data[i modulo done], i < count.
+    __aicore__ void repeat(const LocalTensor<float>& data, uint32_t done, uint32_t count) {
+        for (; done < count; done *= 2) {
+            Adds(data[done], data, 0.0f, static_cast<int32_t>(at_most(count - done, done)));
+        }
     }
 
     // Where the strip's sums grow: with chunks in levels, else in turns, as the next strip begins
@@ -246,7 +279,7 @@ class SoftmaxStrips : SoftmaxTiles<T, U, kMaxHeld> {
             result = results_.template DeQue<U>();
             this->order_stores();
             if (is_packed_) {
-                store(out_[chunk.at], result, chunk.count, this->tail_);
+                this->store_run(chunk.at, result, chunk.count);
             } else {
                 store_rows(out_[chunk.at], result, chunk.count, strip.columns,
                            static_cast<uint64_t>(t_.inner), t_.pitch, this->tail_);
@@ -266,8 +299,12 @@ class SoftmaxStrips : SoftmaxTiles<T, U, kMaxHeld> {
         if constexpr (!kIsFloat<T>) wide = wide_.template Get<float>();
         const LocalTensor<float> grad = this->widened(x, products_.template Get<float>(), count);
         const LocalTensor<float> output = this->widened(x[t_.buffer], wide, count);
-        if (is_packed_) {
+        if (is_packed_ && t_.inner == 1) {
             subtract_scalar(grad, total_, count);
+        } else if (is_packed_) {
+            const uint32_t periods = count / t_.pitch, whole = periods * t_.pitch;
+            if (periods > 0) subtract_vector(grad, total_, periods, t_.pitch, t_.pitch);
+            if (whole < count) subtract_vector(grad[whole], total_, 1, count - whole, t_.pitch);
         } else {
             subtract_vector(grad, total_, chunk.count, strip.columns, t_.pitch);
         }
@@ -277,6 +314,7 @@ class SoftmaxStrips : SoftmaxTiles<T, U, kMaxHeld> {
     const bool is_packed_;
     const uint32_t slot_;
     const uint64_t plane_;
+    uint32_t period_;  // packed: of columns and blocks
     uint64_t first_ = 0, end_ = 0, chunks_ = 0;
     bool holds_ = false;
     uint64_t summed_ = 0;  // chunks of the strip at hand or the next

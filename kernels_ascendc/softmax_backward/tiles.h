@@ -34,6 +34,16 @@ struct Share {
     }
 };
 
+// Elements before the first multiple of 512 bytes, where copies begin best; 0 if the rest of a run
+// of `count` elements from `at` on need not, or cannot, be copied apart.
+template <typename T>
+__aicore__ inline uint32_t uneven_begin(uint64_t at, uint32_t count) {
+    constexpr uint32_t kEvenBytes = 512;
+    const auto odd = static_cast<uint32_t>(at * sizeof(T) % kEvenBytes);
+    const uint32_t begin = (kEvenBytes - odd) / static_cast<uint32_t>(sizeof(T));
+    return odd == 0 || odd % kBlockBytes != 0 || count < 2 * begin ? 0 : begin;
+}
+
 // `queued`: tiles that may be on their way at a time.
 template <typename T, typename U, int32_t queued = 1>
 class SoftmaxTiles {
@@ -75,6 +85,18 @@ class SoftmaxTiles {
             Mul(difference, difference, output, static_cast<int32_t>(count));
             Cast(to, difference, kNarrowing<U>, count);
         }
+    }
+
+    __aicore__ void load_run(const LocalTensor<T>& to, const GlobalTensor<T>& from, uint64_t at,
+                             uint32_t count) {
+        const uint32_t begin = uneven_begin<T>(at, count);
+        if (begin > 0) load(to, from[at], begin);
+        load(to[begin], from[at + begin], count - begin);
+    }
+    __aicore__ void store_run(uint64_t at, const LocalTensor<U>& from, uint32_t count) {
+        const uint32_t begin = uneven_begin<U>(at, count);
+        if (begin > 0) store(out_[at], from, begin, tail_);
+        store(out_[at + begin], from[begin], count - begin, tail_);
     }
 
     // Tiles may meet in a block, which those products store as a whole.

@@ -64,7 +64,10 @@ struct Case {
         if (!is_strips()) return sum;
         const int64_t chunks = divide_up(divide_up(units(), t.parts), t.tile);
         sum += (chunks <= t.input_buffers ? 2 : 3) * slot * 4;
-        if (t.traversal == kSoftmaxPacked) sum += 3 * 1024;
+        if (t.traversal == kSoftmaxPacked) {
+            const int64_t rows = round_up(std::lcm<int64_t>(shape.inner, 8), 16) * 64;
+            sum += shape.inner == 1 ? 3 * 1024 : product.arch == 100 ? 2 * rows : rows;
+        }
         if (t.parts > 1 && t.parts * slot > buffer) sum += t.parts * slot * 4;
         if (t.parts > 1 && !product.has_core_barrier) sum += blocks * 32;
         return sum;
@@ -113,7 +116,11 @@ struct Case {
         require(t.strips_per_plane * t.width >= shape.inner, "columns without a strip");
         require((t.strips_per_plane - 1) * t.width < shape.inner, "strips without columns");
         require(t.items == shape.outer * t.strips_per_plane, "items are strips");
-        require(t.traversal == kSoftmaxPacked ? shape.inner == 1 : t.pitch >= t.width, "pitch");
+        if (t.traversal == kSoftmaxPacked) {
+            require(t.width == shape.inner && t.pitch % shape.inner == 0, "period of columns");
+        } else {
+            require(t.pitch >= t.width, "pitch");
+        }
         require(t.buffer >= static_cast<int64_t>(t.tile) * t.pitch, "chunk");
         require(t.tile <= 4095, "rows of one copy");
         require(first_unit(0) == 0 && first_unit(t.parts) == units(), "rows without a core");

@@ -15,9 +15,12 @@ constexpr double kPieceCycles = 4;
 constexpr double kStripCycles = 150;     // of a strip in one chunk
 constexpr double kSerialCycles = 150;    // more, when its chunks wait for each other
 constexpr double kExchangeCycles = 900;  // more, in a team
+constexpr double kCombineCycles = 300;   // more, of several packed columns
 constexpr double kElementCycles = 0.13;  // of vector instructions, start-up included
 constexpr double kWideningFactor = 1.6;  // more, where inputs are converted
 constexpr double kUnalignedFactor = 0.7;
+constexpr int64_t kMaxRowBytes = 64 << 10;  // of sums as rows of lanes, packed
+constexpr int64_t kLeastPitch = 256;        // packed
 
 struct Choice {
     double cycles = 1e300;
@@ -28,14 +31,21 @@ struct Choice {
 class StripTiler {
   public:
     StripTiler(const Shape& shape, const device::Product& product)
-        : shape_(shape), product_(product), is_packed_(shape.inner == 1) {}
+        : shape_(shape), product_(product) {}
 
     Choice best() {
         const int64_t most = most_blocks(shape_, product_);
+        const int64_t most_parts = may_team() ? most : 1;
+        is_packed_ = true;
+        for (int64_t parts = 1; may_pack() && parts <= most_parts; ++parts) {
+            try_strips(shape_.inner, parts, most);
+        }
+        is_packed_ = false;
+        if (!may_take_columns()) return best_;
         const int64_t step = 512 / shape_.in_size;  // columns
         for (int64_t k = 1; k <= 64; k += k < 8 ? 1 : k < 16 ? 2 : k < 32 ? 4 : 8) {
             const int64_t width = std::min(k * step, shape_.inner);
-            for (int64_t parts = 1; parts <= (may_team() ? most : 1); ++parts) {
+            for (int64_t parts = 1; parts <= most_parts; ++parts) {
                 try_strips(width, parts, most);
             }
             if (width == shape_.inner) break;
@@ -44,15 +54,34 @@ class StripTiler {
     }
 
   private:
+    // Rows of a strip that do not begin at blocks would be stored over their neighbours.
+    bool may_take_columns() const {
+        const int64_t bytes = shape_.inner * std::min(shape_.in_size, shape_.out_size);
+        return shape_.inner > 1 &&
+               (product_.has_byte_copies || shape_.length == 1 || bytes % 32 == 0);
+    }
+    bool may_pack() const { return shape_.inner == 1 || row_bytes() <= kMaxRowBytes; }
+    // Of sums after which columns and blocks repeat, sixteen floats each.
+    int64_t row_bytes() const {
+        const int64_t bytes = round_up(std::lcm<int64_t>(shape_.inner, 8), 16) * 16 * 4;
+        return product_.arch == 100 ? 2 * bytes : bytes;
+    }
+    int64_t packed_pitch() const {
+        if (shape_.inner == 1) return 512 / shape_.in_size;
+        return round_up(kLeastPitch, std::lcm<int64_t>(shape_.inner, 16));
+    }
+
     // Parts of a strip begin at blocks if its planes do.
     bool may_team() const {
         return product_.has_byte_copies || shape_.outer == 1 ||
                shape_.length * shape_.inner * shape_.out_size % 32 == 0;
     }
 
+    int64_t plane() const { return shape_.length * shape_.inner; }
+
     int64_t fixed_bytes(int64_t slot, int64_t parts, bool holds) const {
         int64_t bytes = 64 + (holds ? 2 : kLevels) * slot * 4;
-        if (is_packed_) bytes += 3 * 256 * 4;
+        if (is_packed_) bytes += shape_.inner == 1 ? 3 * 256 * 4 : row_bytes();
         if (parts > 1 && !product_.has_core_barrier) bytes += product_.cores * 32;
         return bytes;
     }
@@ -79,14 +108,14 @@ class StripTiler {
         t.items = shape_.outer * t.strips_per_plane;
         t.items_per_group = 1;
         if (is_packed_ && !product_.has_byte_copies && parts == 1) {
-            t.items_per_group = 32 / std::gcd<int64_t>(shape_.length * shape_.out_size, 32);
+            t.items_per_group = 32 / std::gcd<int64_t>(plane() * shape_.out_size, 32);
         }
         t.groups = divide_up(t.items, t.items_per_group);
         t.parts = static_cast<uint32_t>(parts);
         t.width = static_cast<uint32_t>(width);
-        const int64_t pitch = is_packed_ ? 512 / shape_.in_size : round_up(width, 16);
+        const int64_t pitch = is_packed_ ? packed_pitch() : round_up(width, 16);
         t.pitch = static_cast<uint32_t>(pitch);
-        const int64_t units = is_packed_ ? divide_up(shape_.length, pitch) : shape_.length;
+        const int64_t units = is_packed_ ? divide_up(plane(), pitch) : shape_.length;
         const int64_t part = divide_up(units, parts);
         if (parts > units) return;
         const bool holds = choose_buffers(t, part);
@@ -132,7 +161,7 @@ class StripTiler {
             kCoreRate *
             std::min(1.0, saturating / static_cast<double>(std::max<int64_t>(blocks, 1)));
         const int64_t row = is_packed_ ? t.pitch : t.width;
-        const double elements = static_cast<double>(part * row);
+        const double elements = static_cast<double>(std::min(part * row, plane()));
         const double loads = elements * static_cast<double>(shape_.in_size) * (holds ? 2 : 4);
         double bytes = loads + elements * static_cast<double>(shape_.out_size);
         double cycles = kStripCycles;
@@ -142,8 +171,10 @@ class StripTiler {
             bytes += static_cast<double>((t.parts + 1) * slot * 4);
             cycles += kExchangeCycles + (product_.has_core_barrier ? 0 : 2000);
         }
-        const int64_t pitch_bytes = (is_packed_ ? shape_.length : shape_.inner) * shape_.in_size;
-        const bool aligned = pitch_bytes % 512 == 0 &&
+        if (is_packed_ && shape_.inner > 1) cycles += kCombineCycles + static_cast<double>(t.pitch);
+        const bool aligned =
+            is_packed_ ? plane() * std::min(shape_.in_size, shape_.out_size) % 32 == 0
+                       : shape_.inner * shape_.in_size % 512 == 0 &&
                              (t.strips_per_plane == 1 || t.width * shape_.in_size % 512 == 0);
         const double copying = bytes / rate / (aligned ? 1 : kUnalignedFactor);
         const double pieces = is_packed_ || row == shape_.inner ? 0 : static_cast<double>(part);
@@ -163,7 +194,7 @@ class StripTiler {
 
     const Shape& shape_;
     const device::Product& product_;
-    const bool is_packed_;
+    bool is_packed_ = false;
     Choice best_;
 };
 
@@ -171,11 +202,8 @@ class StripTiler {
 
 bool tile_strips(const Shape& shape, const device::Product& product, SoftmaxBackwardTiling& tiling,
                  uint32_t& blocks) {
-    const int64_t bytes = shape.inner * std::min(shape.in_size, shape.out_size);
-    // Rows of a strip that do not begin at blocks would be stored over their neighbours.
-    if (!product.has_byte_copies && shape.inner > 1 && shape.length > 1 && bytes % 32 != 0)
-        return false;
     const Choice choice = StripTiler(shape, product).best();
+    if (choice.tiling.tile == 0) return false;
     tiling = choice.tiling;
     blocks = static_cast<uint32_t>(choice.blocks);
     return true;
