@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <numeric>
 
 #include "core/integers.h"
 #include "core/layout.h"
@@ -41,6 +42,9 @@ constexpr int64_t kTransposedRows = 64;
 constexpr int64_t kBlockBytes = 32;
 constexpr int64_t kLineBytes = 64;           // that a scalar store touches
 constexpr int64_t kBytesPerCore = 16 << 10;  // below, another core costs more than it brings
+// The kernel's for the other products.
+constexpr int64_t kLanes = 16;  // columns at a time
+constexpr int64_t kBlockTileBytes = 32 << 10;
 
 // The loops of a copy, target strides positive, innermost last.
 Loops loops_of(const TensorView& source, const TensorView& target, StridedCopyTiling& tiling) {
@@ -114,6 +118,44 @@ void cut_into_tiles(StridedCopyTiling& tiling, bool transposes, int64_t from_siz
         static_cast<uint32_t>(std::min({rows, kMaxPieces, std::max<int64_t>(height, 1)}));
 }
 
+// Tiles of whole blocks. False where rows of the target are too short or no neighbours.
+bool cut_into_block_tiles(StridedCopyTiling& tiling, bool transposes, int64_t from_size,
+                          int64_t to_size) {
+    const int64_t rows = tiling.extent[6], columns = tiling.extent[7];
+    const bool in_rows = tiling.source_stride[7] == from_size;
+    if (columns < kLanes || tiling.target_stride[7] != to_size || !(in_rows || transposes)) {
+        return false;
+    }
+    tiling.read = in_rows ? STRIDED_COPY_ROWS : STRIDED_COPY_TRANSPOSED;
+    const int64_t elements = kBlockTileBytes / std::max(from_size, to_size);
+    int64_t height = in_rows ? kLanes : round_up(std::min(rows, elements / 128), kLanes);
+    const int64_t width = std::min(columns, rows == 1 ? elements : elements / height);
+    if (in_rows && rows > 1) height = elements / round_up(width, kLanes) / kLanes * kLanes;
+    tiling.tile_rows = static_cast<uint32_t>(std::min(rows, height));
+    tiling.tile_columns =
+        static_cast<uint32_t>(width == columns ? columns : width / kLanes * kLanes);
+    return true;
+}
+
+// How many items a core's part must be a multiple of, so that no two cores store to one block of a
+// target that begins at one.
+int64_t items_per_part(const StridedCopyTiling& tiling, int64_t to_size) {
+    bool in_blocks = true;
+    for (int i = 0; i < 7; ++i) {
+        in_blocks =
+            in_blocks && (tiling.extent[i] == 1 || tiling.target_stride[i] % kBlockBytes == 0);
+    }
+    const int64_t strips = divide_up(tiling.extent[7], tiling.tile_columns);
+    // Sixteen columns that end a row may begin in the strip before.
+    const bool is_narrow = strips > 1 && (tiling.extent[7] - 1) % tiling.tile_columns < kLanes - 1;
+    if (in_blocks) return is_narrow ? strips : 1;
+    if (tiling.target_is_dense == 0) return tiling.items;
+    const int64_t plane = tiling.extent[6] * tiling.extent[7] * to_size;
+    if (plane % kBlockBytes == 0) return strips;
+    return kBlockBytes / std::gcd(plane, kBlockBytes) * strips *
+           divide_up(tiling.extent[6], tiling.tile_rows);
+}
+
 // Cores for `items` items of that many bytes, each the same number but the last.
 uint32_t share(StridedCopyTiling& tiling, int64_t item_bytes, int64_t multiple, uint32_t cores) {
     const int64_t useful = divide_up(tiling.items * item_bytes, kBytesPerCore);
@@ -136,9 +178,11 @@ StridedCopyTiling tile_strided_copy(const TensorView& source, const TensorView& 
     Loops loops = loops_of(source, target, tiling);
     const auto from_size = static_cast<int64_t>(data_type_size(source.dtype));
     const auto to_size = static_cast<int64_t>(data_type_size(target.dtype));
-    const bool transposes = product.has_byte_copies && loops.count > 1 &&
-                            loops.stride[loops.count - 1][0] != from_size &&
-                            bring_source_row_inside(loops, from_size);
+    const int inner = loops.count - 1;
+    const bool may_transpose = inner > 0 && loops.stride[inner][0] != from_size &&
+                               (product.has_byte_copies || (loops.stride[inner][1] == to_size &&
+                                                            loops.extent[inner] >= kLanes));
+    const bool transposes = may_transpose && bring_source_row_inside(loops, from_size);
     int64_t dense_stride = to_size;
     tiling.target_is_dense = 1;
     for (int i = 0; i < kMaxRank; ++i) {
@@ -151,18 +195,22 @@ StridedCopyTiling tile_strided_copy(const TensorView& source, const TensorView& 
         if (loops.stride[loop][1] != dense_stride) tiling.target_is_dense = 0;
         dense_stride *= loops.extent[loop];
     }
-    if (!product.has_byte_copies) {
+    const bool in_blocks =
+        !product.has_byte_copies && cut_into_block_tiles(tiling, transposes, from_size, to_size);
+    if (!product.has_byte_copies && !in_blocks) {
+        tiling.read = STRIDED_COPY_SINGLE;
         // A core's part must not share a line of memory with another's.
         tiling.items = target.numel;
         const bool splits = target_is_aligned && tiling.target_is_dense != 0;
         blocks = share(tiling, to_size, kLineBytes / to_size, splits ? product.cores : 1);
         return tiling;
     }
-    cut_into_tiles(tiling, transposes, from_size, to_size);
+    if (!in_blocks) cut_into_tiles(tiling, transposes, from_size, to_size);
     tiling.items = divide_up(tiling.extent[6], tiling.tile_rows) *
                    divide_up(tiling.extent[7], tiling.tile_columns);
     for (int i = 0; i < 6; ++i) tiling.items *= tiling.extent[i];
-    blocks = share(tiling, target.numel * (from_size + to_size) / tiling.items, 1, product.cores);
+    blocks = share(tiling, target.numel * (from_size + to_size) / tiling.items,
+                   in_blocks ? items_per_part(tiling, to_size) : 1, product.cores);
     return tiling;
 }
 

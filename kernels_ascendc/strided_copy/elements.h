@@ -23,9 +23,14 @@ class ElementCopy {
     }
 
     __aicore__ inline void run() {
-        const int64_t begin = GetBlockIdx() * t_.items_per_block;
-        const int64_t end =
-            begin + t_.items_per_block < t_.items ? begin + t_.items_per_block : t_.items;
+        int64_t begin = 0, end = 0;
+        if (t_.read == STRIDED_COPY_SINGLE) {
+            begin = GetBlockIdx() * t_.items_per_block;
+            end = least(begin + t_.items_per_block, t_.items);
+        } else if (GetBlockIdx() == 0) {  // cut into tiles, which odd addresses do not allow
+            end = 1;
+            for (int32_t i = 0; i < 8; ++i) end *= t_.extent[i];
+        }
         for (int64_t first = begin; first < end; first += kElements) {
             const uint32_t count =
                 static_cast<uint32_t>(end - first < kElements ? end - first : kElements);

@@ -2,6 +2,7 @@
 #if __CCE_AICORE__ == 220
 #include "strided_copy/tiles.h"
 #else
+#include "strided_copy/blocks.h"
 #include "strided_copy/elements.h"
 #endif
 
@@ -12,11 +13,16 @@ __aicore__ inline void strided_copy(GM_ADDR source, GM_ADDR target,
                                     const StridedCopyTiling& tiling) {
     TPipe pipe;
 #if __CCE_AICORE__ == 220
-    TiledCopy<From, To> copy(&pipe, source, target, tiling);
+    TiledCopy<From, To>(&pipe, source, target, tiling).run();
 #else
-    ElementCopy<From, To> copy(&pipe, source, target, tiling);
+    const bool odd = is_odd(source + tiling.source_begin, tiling.source_stride, sizeof(From)) ||
+                     is_odd(target + tiling.target_begin, tiling.target_stride, sizeof(To));
+    if (tiling.read == STRIDED_COPY_SINGLE || odd) {
+        ElementCopy<From, To>(&pipe, source, target, tiling).run();
+    } else {
+        BlockCopy<From, To>(&pipe, source, target, tiling).run();
+    }
 #endif
-    copy.run();
 }
 
 }  // namespace kernels
