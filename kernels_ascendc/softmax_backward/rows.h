@@ -1,10 +1,12 @@
 #pragma once
 
+#include "softmax_backward/row_sums.h"
 #include "softmax_backward/tiles.h"
 
 namespace kernels {
 
-// inner == 1: tiles of whole rows, `pitch` elements apart in the buffers.
+// inner == 1: tiles of whole rows, `pitch` elements apart in the buffers: as they lie in memory, or
+// each from a block on.
 template <typename T, typename U>
 class SoftmaxRows : SoftmaxTiles<T, U> {
     using Base = SoftmaxTiles<T, U>;
@@ -43,8 +45,8 @@ class SoftmaxRows : SoftmaxTiles<T, U> {
     __aicore__ void tile(int64_t row, uint32_t rows) {
         const uint64_t at = static_cast<uint64_t>(row) * length_;
         LocalTensor<T> x = inputs_.template AllocTensor<T>();
-        load_rows(x, grad_[at], rows, length_, length_, t_.pitch);
-        load_rows(x[t_.buffer], output_[at], rows, length_, length_, t_.pitch);
+        load_tile(x, grad_, at, rows);
+        load_tile(x[t_.buffer], output_, at, rows);
         inputs_.EnQue(x);
         x = inputs_.template DeQue<T>();
         const uint32_t count = rows * t_.pitch;
@@ -56,41 +58,30 @@ class SoftmaxRows : SoftmaxTiles<T, U> {
         LocalTensor<float> grad = this->widened(x, products, count);
         const LocalTensor<float> output = this->widened(x[t_.buffer], wide, count);
         Mul(products, grad, output, static_cast<int32_t>(count));
-        fold_rows(products, rows, length_, kFloatsPerRepeat, t_.pitch);
-        sum_rows(sums, products, rows, at_most(length_, kFloatsPerRepeat), t_.pitch,
-                 scratch_.template Get<float>());
+        sum_rows(sums, products, rows, length_, t_.pitch, scratch_.template Get<float>());
 
         grad = this->widened(x, products, count);
-        subtract_sums(grad, sums, rows);
+        subtract_sums(grad, sums, rows, length_, t_.pitch);
         LocalTensor<U> result = results_.template AllocTensor<U>();
         this->finish(result, grad, output, count);
         inputs_.FreeTensor(x);
         results_.EnQue(result);
         LocalTensor<U> done = results_.template DeQue<U>();
         this->order_stores();
-        store_rows(out_[at], done, rows, length_, length_, t_.pitch, this->tail_);
+        if (t_.pitch == length_) {
+            this->store_run(at, done, rows * length_);
+        } else {
+            store_rows(out_[at], done, rows, length_, length_, t_.pitch, this->tail_);
+        }
         results_.FreeTensor(done);
     }
 
-    __aicore__ void subtract_sums(const LocalTensor<float>& data, const LocalTensor<float>& sums,
-                                  uint32_t rows) {
-        const uint32_t step = t_.pitch / kFloatsPerBlock;
-        constexpr auto kSumStep = static_cast<uint8_t>(kSumPitch / kFloatsPerBlock);
-        if (step <= kMaxStride && rows * kFloatsPerRepeat > length_) {
-            const auto stride = static_cast<uint8_t>(step);
-            const BinaryRepeatParams params(1, 1, 0, stride, stride, kSumStep);
-            for (uint32_t r = 0; r < rows; r += kMaxRepeat) {
-                const auto repeats = static_cast<uint8_t>(at_most(rows - r, kMaxRepeat));
-                for (uint32_t i = 0; i < length_; i += kFloatsPerRepeat) {
-                    const LocalTensor<float> target = data[r * t_.pitch + i];
-                    const uint64_t mask = at_most(length_ - i, kFloatsPerRepeat);
-                    Sub(target, target, sums[r * kSumPitch], mask, repeats, params);
-                }
-            }
-            return;
-        }
-        for (uint32_t r = 0; r < rows; ++r) {
-            subtract_scalar(data[r * t_.pitch], sums[r * kSumPitch], length_);
+    __aicore__ void load_tile(const LocalTensor<T>& to, const GlobalTensor<T>& from, uint64_t at,
+                              uint32_t rows) {
+        if (t_.pitch == length_) {
+            this->load_run(to, from, at, rows * length_);
+        } else {
+            load_rows(to, from[at], rows, length_, length_, t_.pitch);
         }
     }
 

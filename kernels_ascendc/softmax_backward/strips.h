@@ -1,5 +1,6 @@
 #pragma once
 
+#include "softmax_backward/row_sums.h"
 #include "softmax_backward/tiles.h"
 
 namespace kernels {
@@ -25,6 +26,9 @@ class SoftmaxStrips : SoftmaxTiles<T, U, kMaxHeld> {
         : Base(pipe, pointers, tiling),
           is_packed_(tiling.traversal == kSoftmaxPacked),
           slot_(round_up(tiling.pitch, kSlotFloats)),
+          shared_(is_packed_ && tiling.inner > 1
+                      ? round_up(static_cast<uint32_t>(tiling.inner), kSlotFloats)
+                      : slot_),
           plane_(static_cast<uint64_t>(tiling.length * tiling.inner)),
           period_(static_cast<uint32_t>(tiling.inner)) {
         const uint32_t floats = t_.buffer * static_cast<uint32_t>(sizeof(float));
@@ -40,8 +44,8 @@ class SoftmaxStrips : SoftmaxTiles<T, U, kMaxHeld> {
             if (__CCE_AICORE__ == 100) pipe.InitBuffer(scratch_, rows);
         }
         if (t_.parts > 1) {
-            if (t_.parts * slot_ > t_.buffer) {
-                pipe.InitBuffer(partials_, t_.parts * slot_ * sizeof(float));
+            if (t_.parts * shared_ > t_.buffer) {
+                pipe.InitBuffer(partials_, t_.parts * shared_ * sizeof(float));
             }
             const auto blocks = static_cast<uint32_t>(GetBlockNum());
             sync_.SetGlobalBuffer((__gm__ int32_t*)pointers.workspace, blocks * kBlock<int32_t>);
@@ -155,11 +159,11 @@ class SoftmaxStrips : SoftmaxTiles<T, U, kMaxHeld> {
                 Add(total_, total_, total_[k * slot_], static_cast<int32_t>(slot_));
             }
         }
-        if (t_.parts > 1) exchange();
         summed_ = 0;
         if (holds_) turn_ = 1 - turn_;
+        if (is_packed_ && t_.inner > 1) return sum_columns();
+        if (t_.parts > 1) exchange();
         if (!is_packed_) return;
-        if (t_.inner > 1) return combine_columns();
         fold_rows(total_, 1, t_.pitch, kFloatsPerRepeat, 0);
         const LocalTensor<float> sum = sums_.template Get<float>();
         sum_rows(sum, total_, 1, kFloatsPerRepeat, kFloatsPerRepeat,
@@ -167,22 +171,28 @@ class SoftmaxStrips : SoftmaxTiles<T, U, kMaxHeld> {
         total_ = sum;
     }
 
-    // Each of the sums becomes that of all that belong to its column, every inner-th. Between, each
-    // is a row of sixteen lanes, as columns do not begin at blocks.
-    __aicore__ void combine_columns() {
-        const auto row = static_cast<uint32_t>(t_.inner) * kLanes;
-        const uint32_t all = round_up(period_, kLanes) * kLanes;
-        fold_rows(total_, 1, t_.pitch, period_, 0);
+    // total_ = the sums of columns, over and over up to the pitch. Columns do not begin at blocks:
+    // between, each sum is a row of sixteen lanes.
+    __aicore__ void sum_columns() {
+        const auto columns = static_cast<uint32_t>(t_.inner);
+        const uint32_t all = round_up(period_, kLanes);
         const LocalTensor<float> rows = sums_.template Get<float>();
         LocalTensor<float> scratch;
 #if __CCE_AICORE__ == 100
         scratch = scratch_.template Get<float>();
-        Duplicate(rows, 0.0f, static_cast<int32_t>(all));
+        Duplicate(rows, 0.0f, static_cast<int32_t>(all * kLanes));
 #endif
+        fold_rows(total_, 1, t_.pitch, period_, 0);
         interleave(rows, total_, period_, 0, scratch);
-        fold_rows(rows, 1, period_ * kLanes, row, 0);
-        repeat(rows, row, all);
-        deinterleave(total_, rows, all / kLanes, 0, scratch);
+        fold_rows(rows, 1, period_ * kLanes, columns * kLanes, 0);
+        if (t_.parts > 1) {
+            repeat(rows, columns * kLanes, round_up(columns, kLanes) * kLanes);
+            deinterleave(total_, rows, round_up(columns, kLanes), 0, scratch);
+            exchange();
+            interleave(rows, total_, round_up(columns, kFloatsPerBlock), 0, scratch);
+        }
+        repeat(rows, columns * kLanes, all * kLanes);
+        deinterleave(total_, rows, all, 0, scratch);
         repeat(total_, period_, t_.pitch);
     }
 
@@ -251,19 +261,19 @@ class SoftmaxStrips : SoftmaxTiles<T, U, kMaxHeld> {
     __aicore__ void exchange() {
         const auto blocks = static_cast<uint64_t>(GetBlockNum());
         const auto block = static_cast<uint64_t>(GetBlockIdx());
-        const GlobalTensor<float> area = workspace_[area_ * blocks * slot_];
+        const GlobalTensor<float> area = workspace_[area_ * blocks * shared_];
         area_ = 1 - area_;
         wait_for<HardEvent::V_MTE3>();
-        DataCopy(area[block * slot_], total_, slot_);
+        DataCopy(area[block * shared_], total_, shared_);
         barrier();
         // Products are not needed between the two passes.
-        const LocalTensor<float> partials = t_.parts * slot_ > t_.buffer
+        const LocalTensor<float> partials = t_.parts * shared_ > t_.buffer
                                                 ? partials_.template Get<float>()
                                                 : products_.template Get<float>();
-        DataCopy(partials, area[block / t_.parts * t_.parts * slot_], t_.parts * slot_);
+        DataCopy(partials, area[block / t_.parts * t_.parts * shared_], t_.parts * shared_);
         wait_for<HardEvent::MTE2_V>();
-        fold_rows(partials, 1, t_.parts * slot_, slot_, 0);
-        Adds(total_, partials, 0.0f, static_cast<int32_t>(slot_));
+        fold_rows(partials, 1, t_.parts * shared_, shared_, 0);
+        Adds(total_, partials, 0.0f, static_cast<int32_t>(shared_));
     }
 
     // Buffers that come free take the chunks of the next strip, which are summed soon after.
@@ -300,7 +310,7 @@ class SoftmaxStrips : SoftmaxTiles<T, U, kMaxHeld> {
         const LocalTensor<float> grad = this->widened(x, products_.template Get<float>(), count);
         const LocalTensor<float> output = this->widened(x[t_.buffer], wide, count);
         if (is_packed_ && t_.inner == 1) {
-            subtract_scalar(grad, total_, count);
+            combine_row<false>(grad, total_, 0, count);
         } else if (is_packed_) {
             const uint32_t periods = count / t_.pitch, whole = periods * t_.pitch;
             if (periods > 0) subtract_vector(grad, total_, periods, t_.pitch, t_.pitch);
@@ -312,7 +322,8 @@ class SoftmaxStrips : SoftmaxTiles<T, U, kMaxHeld> {
     }
 
     const bool is_packed_;
-    const uint32_t slot_;
+    const uint32_t slot_;    // floats of a level's sums
+    const uint32_t shared_;  // of those that a team exchanges
     const uint64_t plane_;
     uint32_t period_;  // packed: of columns and blocks
     uint64_t first_ = 0, end_ = 0, chunks_ = 0;

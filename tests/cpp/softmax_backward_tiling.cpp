@@ -68,7 +68,9 @@ struct Case {
             const int64_t rows = round_up(std::lcm<int64_t>(shape.inner, 8), 16) * 64;
             sum += shape.inner == 1 ? 3 * 1024 : product.arch == 100 ? 2 * rows : rows;
         }
-        if (t.parts > 1 && t.parts * slot > buffer) sum += t.parts * slot * 4;
+        const bool few = t.traversal == kSoftmaxPacked && shape.inner > 1;
+        const int64_t shared = few ? round_up(shape.inner, 128) : slot;
+        if (t.parts > 1 && t.parts * shared > buffer) sum += t.parts * shared * 4;
         if (t.parts > 1 && !product.has_core_barrier) sum += blocks * 32;
         return sum;
     }
@@ -79,7 +81,9 @@ struct Case {
         const int64_t moved = shape.numel() * (2 * shape.in_size + shape.out_size);
         require(moved > 1 << 14 || blocks == 1, "several cores for little work");
         require(bytes() <= product.buffer_bytes, "more than the unified buffer");
-        require(t.tile >= 1 && t.pitch % 16 == 0 && t.buffer % 16 == 0, "tile or pitch");
+        const bool is_dense = t.traversal == kSoftmaxRows && t.pitch == shape.length;
+        require(t.tile >= 1 && t.buffer % 16 == 0, "tile or buffer");
+        require(is_dense || t.pitch % 16 == 0, "pitch");
         require(t.input_buffers >= 2 && t.input_buffers <= (product.arch == 100 ? 4 : 8),
                 "input buffers");
         check_shares();
@@ -102,7 +106,12 @@ struct Case {
         require(t.items == shape.outer && t.parts == 1, "items are planes");
         if (t.traversal == kSoftmaxRows) {
             require(shape.inner == 1 && t.pitch >= shape.length, "rows overlap");
-            require(t.buffer == t.tile * t.pitch, "tile of rows");
+            require(t.buffer == round_up(t.tile * t.pitch, 16), "tile of rows");
+            if (t.pitch == shape.length) {
+                const int64_t size = std::min(shape.in_size, shape.out_size);
+                require(t.tile * t.pitch * size % 32 == 0, "tiles between blocks");
+                require(t.items_per_group * t.pitch * size % 32 == 0, "shares between blocks");
+            }
             return;
         }
         require(t.pitch >= t.tile * plane() && t.buffer == 16 * t.pitch, "tile of lanes");

@@ -80,23 +80,31 @@ bool tile_lanes(const Shape& shape, const device::Product& product, SoftmaxBackw
     return true;
 }
 
-// Several rows at a time. False where not even one fits.
+// Several rows at a time, as they lie if as many of them fit as end with a block, else each from a
+// block on. False where not even one fits.
 bool tile_rows(const Shape& shape, const device::Product& product, SoftmaxBackwardTiling& t,
                uint32_t& blocks) {
     if (shape.length > product.buffer_bytes) return false;
-    const int64_t pitch = round_up(shape.length, kLanes);
-    const int64_t row = pitch * shape.chunk_bytes(2) + 4 * (kLanes + 1);
-    const int64_t most_rows =
-        std::min<int64_t>((product.buffer_bytes - (4 << 10)) / row, kMaxTileRows);
-    if (most_rows < 1) return false;
+    const auto most_rows = [&](int64_t pitch) {
+        const int64_t row = pitch * shape.chunk_bytes(2) + 4 * (kLanes + 1);
+        return std::min<int64_t>((product.buffer_bytes - (4 << 10)) / row, kMaxTileRows);
+    };
+    const int64_t block = 32 / std::min(shape.in_size, shape.out_size);  // elements
+    int64_t unit = block / std::gcd(shape.length, block);
+    const bool is_dense = most_rows(shape.length) >= unit;
+    const int64_t pitch = is_dense ? shape.length : round_up(shape.length, kLanes);
+    const int64_t most = most_rows(pitch);
+    if (most < 1) return false;
     t = basic_tiling(shape, kSoftmaxRows);
     // Between cores: blocks of 32 bytes where products store no less, else 512 bytes as long as
     // that leaves every core some groups.
     const int64_t row_bytes = shape.length * std::min(shape.in_size, shape.out_size);
-    t.items_per_group = 32 / std::gcd<int64_t>(shape.length * shape.out_size, 32);
+    const int64_t even = 512 / std::gcd<int64_t>(row_bytes, 512);
+    if (!is_dense && product.has_byte_copies) unit = 1;
+    t.items_per_group = unit;
     if (product.has_byte_copies) {
-        t.items_per_group = 512 / std::gcd<int64_t>(row_bytes, 512);
-        while (t.items_per_group > 1 && t.items < 16 * product.cores * t.items_per_group) {
+        t.items_per_group = even;
+        while (t.items_per_group > unit && t.items < 16 * product.cores * t.items_per_group) {
             t.items_per_group /= 2;
         }
     }
@@ -104,14 +112,18 @@ bool tile_rows(const Shape& shape, const device::Product& product, SoftmaxBackwa
     blocks = static_cast<uint32_t>(best_blocks(t.groups, most_blocks(shape, product), product));
     const int64_t share = divide_up(t.groups, blocks) * t.items_per_group;
     const int64_t least_rows = divide_up(kMinRowTileBytes, shape.length * shape.in_size);
-    t.tile = static_cast<uint32_t>(
-        std::min({std::max(divide_up(share, 4), least_rows), most_rows, share}));
-    // Tiles that begin at multiples of 512 bytes, or as many of them as may be.
-    uint32_t aligned = static_cast<uint32_t>(512 / std::gcd<int64_t>(row_bytes, 512));
-    while (aligned > t.tile) aligned /= 2;
-    if (product.has_byte_copies) t.tile = t.tile / aligned * aligned;
+    int64_t rows = std::min({std::max(divide_up(share, 4), least_rows), most, share});
+    if (is_dense) {
+        rows = std::min(round_up(rows, unit), most / unit * unit);
+    } else if (product.has_byte_copies) {
+        // Tiles that begin at multiples of 512 bytes, or as many of them as may be.
+        int64_t aligned = even;
+        while (aligned > rows) aligned /= 2;
+        rows = rows / aligned * aligned;
+    }
+    t.tile = static_cast<uint32_t>(rows);
     t.pitch = static_cast<uint32_t>(pitch);
-    t.buffer = t.tile * t.pitch;
+    t.buffer = static_cast<uint32_t>(round_up(rows * pitch, kLanes));
     return true;
 }
 

@@ -28,6 +28,11 @@ struct Choice {
     int64_t blocks = 1;
 };
 
+// Floats that each block of a team contributes to its strip's sums.
+int64_t shared_floats(SoftmaxBackwardTraversal traversal, int64_t inner, int64_t pitch) {
+    return round_up(traversal == kSoftmaxPacked && inner > 1 ? inner : pitch, kSlotFloats);
+}
+
 class StripTiler {
   public:
     StripTiler(const Shape& shape, const device::Product& product)
@@ -77,6 +82,9 @@ class StripTiler {
                shape_.length * shape_.inner * shape_.out_size % 32 == 0;
     }
 
+    SoftmaxBackwardTraversal traversal() const {
+        return is_packed_ ? kSoftmaxPacked : kSoftmaxColumns;
+    }
     int64_t plane() const { return shape_.length * shape_.inner; }
 
     int64_t fixed_bytes(int64_t slot, int64_t parts, bool holds) const {
@@ -96,14 +104,15 @@ class StripTiler {
         };
         const int64_t most = units(room);
         // The team's sums lie in the products' buffer if they fit there.
-        return parts * slot <= most * pitch || parts == 1 ? most : units(room - parts * slot * 4);
+        const int64_t shared = parts * shared_floats(traversal(), shape_.inner, pitch);
+        return shared <= most * pitch || parts == 1 ? most : units(room - shared * 4);
     }
 
     void try_strips(int64_t width, int64_t parts, int64_t most) {
         SoftmaxBackwardTiling t{};
         t.length = shape_.length;
         t.inner = shape_.inner;
-        t.traversal = is_packed_ ? kSoftmaxPacked : kSoftmaxColumns;
+        t.traversal = traversal();
         t.strips_per_plane = divide_up(shape_.inner, width);
         t.items = shape_.outer * t.strips_per_plane;
         t.items_per_group = 1;
@@ -141,7 +150,7 @@ class StripTiler {
             t.input_buffers = static_cast<uint32_t>(buffers);
             t.tile = static_cast<uint32_t>(divide_up(part, chunks));
             int64_t buffer = t.tile * t.pitch;
-            const int64_t sums = t.parts * round_up(t.pitch, kSlotFloats);
+            const int64_t sums = t.parts * shared_floats(traversal(), t.inner, t.pitch);
             if (t.parts > 1 && sums <= units * t.pitch) buffer = std::max(buffer, sums);
             t.buffer = static_cast<uint32_t>(buffer);
             return chunks <= (buffers == 2 ? 1 : buffers);
@@ -152,6 +161,19 @@ class StripTiler {
         }
         set(2, false);
         return false;
+    }
+
+    // Against copies that begin evenly.
+    double slowness(const SoftmaxBackwardTiling& t) const {
+        double even = 0;  // of copies
+        if (is_packed_) {
+            const int64_t bytes = plane() * std::min(shape_.in_size, shape_.out_size);
+            even = static_cast<double>(std::gcd<int64_t>(bytes, 32)) / 32;
+        } else if (shape_.inner * shape_.in_size % 512 == 0 &&
+                   (t.strips_per_plane == 1 || t.width * shape_.in_size % 512 == 0)) {
+            even = 1;
+        }
+        return even + (1 - even) / kUnalignedFactor;
     }
 
     void consider(const SoftmaxBackwardTiling& t, int64_t part, int64_t teams, bool holds) {
@@ -167,16 +189,12 @@ class StripTiler {
         double cycles = kStripCycles;
         if (divide_up(part, t.tile) > 1) cycles += kSerialCycles;
         if (t.parts > 1) {
-            const int64_t slot = round_up(t.pitch, kSlotFloats);
-            bytes += static_cast<double>((t.parts + 1) * slot * 4);
+            const int64_t shared = shared_floats(traversal(), t.inner, t.pitch);
+            bytes += static_cast<double>((t.parts + 1) * shared * 4);
             cycles += kExchangeCycles + (product_.has_core_barrier ? 0 : 2000);
         }
         if (is_packed_ && shape_.inner > 1) cycles += kCombineCycles + static_cast<double>(t.pitch);
-        const bool aligned =
-            is_packed_ ? plane() * std::min(shape_.in_size, shape_.out_size) % 32 == 0
-                       : shape_.inner * shape_.in_size % 512 == 0 &&
-                             (t.strips_per_plane == 1 || t.width * shape_.in_size % 512 == 0);
-        const double copying = bytes / rate / (aligned ? 1 : kUnalignedFactor);
+        const double copying = bytes / rate * slowness(t);
         const double pieces = is_packed_ || row == shape_.inner ? 0 : static_cast<double>(part);
         const double loading = loads / rate + pieces * kPieceCycles * (holds ? 2 : 4);
         const double computing =
@@ -211,9 +229,10 @@ bool tile_strips(const Shape& shape, const device::Product& product, SoftmaxBack
 
 uint64_t workspace_bytes(const SoftmaxBackwardTiling& tiling, const device::Product& product,
                          uint32_t blocks) {
-    const int64_t slot = round_up(tiling.pitch, kSlotFloats);
+    const auto traversal = static_cast<SoftmaxBackwardTraversal>(tiling.traversal);
+    const int64_t shared = shared_floats(traversal, tiling.inner, tiling.pitch);
     const int64_t flags = product.has_core_barrier ? 0 : round_up(blocks * 32, kSlotFloats * 4);
-    return static_cast<uint64_t>(flags + 2 * static_cast<int64_t>(blocks) * slot * 4);
+    return static_cast<uint64_t>(flags + 2 * static_cast<int64_t>(blocks) * shared * 4);
 }
 
 }  // namespace ascend_grad::softmax_backward
