@@ -59,19 +59,18 @@ class SoftmaxLanes : SoftmaxTiles<T, U> {
         if (rest > 0) load(to[lanes * t_.pitch], from[lanes * lane_length()], rest * plane_);
     }
 
-    __aicore__ void store_planes(const GlobalTensor<U>& to, const LocalTensor<U>& from,
-                                 uint32_t planes) {
+    __aicore__ void store_planes(uint64_t at, const LocalTensor<U>& from, uint32_t planes) {
         if (lane_length() == t_.pitch) {
-            store(to, from, planes * plane_, this->tail_);
+            this->store_end(at, from, planes * plane_);
             return;
         }
         const uint32_t lanes = planes / t_.tile, rest = planes % t_.tile;
         if (lanes > 0) {
-            store_rows(to, from, lanes, lane_length(), lane_length(), t_.pitch, this->tail_);
+            this->store_all(at, from, lanes, lane_length(), lane_length(), t_.pitch);
         }
         if (rest == 0) return;
         this->order_stores();
-        store(to[lanes * lane_length()], from[lanes * t_.pitch], rest * plane_, this->tail_);
+        this->store_end(at + lanes * lane_length(), from[lanes * t_.pitch], rest * plane_);
     }
 
     __aicore__ void to_lanes(const LocalTensor<float>& to, const LocalTensor<T>& from,
@@ -132,7 +131,7 @@ class SoftmaxLanes : SoftmaxTiles<T, U> {
         results_.EnQue(result);
         LocalTensor<U> done = results_.template DeQue<U>();
         this->order_stores();
-        store_planes(out_[at], done, planes);
+        store_planes(at, done, planes);
         results_.FreeTensor(done);
     }
 

@@ -71,7 +71,7 @@ class SoftmaxRows : SoftmaxTiles<T, U> {
         if (t_.pitch == length_) {
             this->store_run(at, done, rows * length_);
         } else {
-            store_rows(out_[at], done, rows, length_, length_, t_.pitch, this->tail_);
+            this->store_all(at, done, rows, length_, length_, t_.pitch);
         }
         results_.FreeTensor(done);
     }

@@ -291,8 +291,8 @@ class SoftmaxStrips : SoftmaxTiles<T, U, kMaxHeld> {
             if (is_packed_) {
                 this->store_run(chunk.at, result, chunk.count);
             } else {
-                store_rows(out_[chunk.at], result, chunk.count, strip.columns,
-                           static_cast<uint64_t>(t_.inner), t_.pitch, this->tail_);
+                this->store_all(chunk.at, result, chunk.count, strip.columns,
+                                static_cast<uint64_t>(t_.inner), t_.pitch);
             }
             results_.FreeTensor(result);
             if (!fetches) continue;

@@ -57,7 +57,7 @@ class SoftmaxTiles {
         pipe.InitBuffer(inputs_, static_cast<uint8_t>(t_.input_buffers),
                         2 * t_.buffer * static_cast<uint32_t>(sizeof(T)));
         pipe.InitBuffer(results_, 2, t_.buffer * static_cast<uint32_t>(sizeof(U)));
-        pipe.InitBuffer(tail_buffer_, kBlockBytes);
+        pipe.InitBuffer(tail_buffer_, kTailBytes);
         tail_ = tail_buffer_.template Get<U>();
     }
 
@@ -96,7 +96,43 @@ class SoftmaxTiles {
     __aicore__ void store_run(uint64_t at, const LocalTensor<U>& from, uint32_t count) {
         const uint32_t begin = uneven_begin<U>(at, count);
         if (begin > 0) store(out_[at], from, begin, tail_);
-        store(out_[at + begin], from[begin], count - begin, tail_);
+        store_end(at + begin, from[begin], count - begin);
+    }
+
+    // As store(), with the vector unit where that takes the scalar unit for the last block.
+    __aicore__ void store_end(uint64_t at, const LocalTensor<U>& from, uint32_t count) {
+#if __CCE_AICORE__ != 220
+        const uint32_t whole = count / kBlock<U> * kBlock<U>;
+        if (whole > 0 && whole < count) {
+            // The last 32 bytes, brought onto a block as rows of lanes.
+            wait_for<HardEvent::MTE3_V>();
+            const LocalTensor<half> data = from.template ReinterpretCast<half>();
+            const LocalTensor<half> tail = tail_.template ReinterpretCast<half>();
+            const LocalTensor<half> rows = tail[kLanes * kLanes];
+            const uint32_t first = count * static_cast<uint32_t>(sizeof(U) / sizeof(half)) - kLanes;
+            interleave_16bit(rows, data[first / kLanes * kLanes], 2 * kLanes, 0);
+            deinterleave_16bit(tail, rows[first % kLanes * kLanes], kLanes, kLanes);
+            wait_for<HardEvent::V_MTE3>();
+            DataCopy(out_[at], from, whole);
+            PipeBarrier<PIPE_MTE3>();
+            DataCopy(out_[at + count - kBlock<U>], tail_, kBlock<U>);
+            return;
+        }
+#endif
+        store(out_[at], from, count, tail_);
+    }
+
+    // As store_rows(), with the vector unit where that takes the scalar unit for the last block.
+    __aicore__ void store_all(uint64_t at, const LocalTensor<U>& from, uint32_t rows,
+                              uint32_t count, uint64_t pitch, uint32_t from_pitch) {
+        if (__CCE_AICORE__ == 220 || count % kBlock<U> == 0) {
+            store_rows(out_[at], from, rows, count, pitch, from_pitch, tail_);
+            return;
+        }
+        for (uint32_t row = 0; row < rows; ++row) {
+            if (row > 0) order_stores();
+            store_end(at + row * pitch, from[row * from_pitch], count);
+        }
     }
 
     // Tiles may meet in a block, which those products store as a whole.
@@ -111,6 +147,9 @@ class SoftmaxTiles {
     GlobalTensor<U> out_;
     TQue<TPosition::VECIN, queued> inputs_;
     TQue<TPosition::VECOUT, 1> results_;
+    // A block, or one per lane and what is transposed to them.
+    static constexpr uint32_t kTailBytes =
+        __CCE_AICORE__ == 220 ? kBlockBytes : 3 * kLanes * kBlockBytes;
     TBuf<TPosition::VECCALC> tail_buffer_;
     LocalTensor<U> tail_;
 };

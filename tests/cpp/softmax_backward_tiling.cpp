@@ -54,9 +54,9 @@ struct Case {
     int64_t bytes() const {
         const int64_t buffer = t.buffer, slot = round_up(t.pitch, 128);
         int64_t sum = t.input_buffers * 2 * buffer * shape.in_size + 2 * buffer * shape.out_size;
-        sum +=
-            32 + buffer * (is_strips() || t.traversal == kSoftmaxRows ? (shape.in_size == 4 ? 4 : 8)
-                                                                      : 12);
+        sum += product.has_byte_copies ? 32 : 1536;
+        sum += buffer *
+               (is_strips() || t.traversal == kSoftmaxRows ? (shape.in_size == 4 ? 4 : 8) : 12);
         if (t.traversal == kSoftmaxRows) {
             sum += round_up(t.tile, 16) * 64;
             sum += product.arch == 100 ? 2048 : round_up(t.tile, 16) * 4;
@@ -148,8 +148,9 @@ struct Case {
             const int64_t column = item % t.strips_per_plane * t.width;
             require(whole(item / t.strips_per_plane * plane() + column), "shared block");
         }
-        if (t.traversal == kSoftmaxColumns && shape.length > 1) {
-            require(whole(shape.inner), "rows off blocks");
+        if (t.traversal == kSoftmaxColumns && shape.length > 1 && !whole(shape.inner)) {
+            require(t.items_per_group % t.strips_per_plane == 0, "strips that meet in a block");
+            require(t.parts == 1, "parts that meet in a block");
         }
         if (t.parts > 1) {
             require(shape.outer == 1 || whole(plane()), "planes of a team off blocks");

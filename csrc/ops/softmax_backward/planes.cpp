@@ -58,7 +58,8 @@ bool tile_lanes(const Shape& shape, const device::Product& product, SoftmaxBackw
                 uint32_t& blocks) {
     const int64_t plane = shape.length * shape.inner;
     const int64_t element = 4 * shape.in_size + 2 * shape.out_size + 3 * 4;
-    const int64_t longest = (product.buffer_bytes - 64) / element / kLanes / kLanes * kLanes;
+    const int64_t longest =
+        (product.buffer_bytes - tail_bytes(product)) / element / kLanes / kLanes * kLanes;
     const int64_t unit = kLanes / std::gcd(plane, kLanes);  // planes to a multiple of 16 elements
     int64_t planes = longest / plane;
     if (planes == 0 || shape.length == 1) return false;
@@ -87,7 +88,8 @@ bool tile_rows(const Shape& shape, const device::Product& product, SoftmaxBackwa
     if (shape.length > product.buffer_bytes) return false;
     const auto most_rows = [&](int64_t pitch) {
         const int64_t row = pitch * shape.chunk_bytes(2) + 4 * (kLanes + 1);
-        return std::min<int64_t>((product.buffer_bytes - (4 << 10)) / row, kMaxTileRows);
+        const int64_t room = product.buffer_bytes - (4 << 10) - tail_bytes(product);
+        return std::min(room / row, kMaxTileRows);
     };
     const int64_t block = 32 / std::min(shape.in_size, shape.out_size);  // elements
     int64_t unit = block / std::gcd(shape.length, block);

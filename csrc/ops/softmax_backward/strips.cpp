@@ -12,6 +12,7 @@ constexpr int64_t kMaxTileRows = 4095;
 // Estimates in cycles, to choose by.
 constexpr double kCoreRate = 32;  // bytes of one core
 constexpr double kPieceCycles = 4;
+constexpr double kCopyCycles = 30;       // of a copy of its own
 constexpr double kStripCycles = 150;     // of a strip in one chunk
 constexpr double kSerialCycles = 150;    // more, when its chunks wait for each other
 constexpr double kExchangeCycles = 900;  // more, in a team
@@ -19,6 +20,9 @@ constexpr double kCombineCycles = 300;   // more, of several packed columns
 constexpr double kElementCycles = 0.13;  // of vector instructions, start-up included
 constexpr double kWideningFactor = 1.6;  // more, where inputs are converted
 constexpr double kUnalignedFactor = 0.7;
+constexpr double kCopiesFactor = 5;         // of the least time, with copies of all tensors
+constexpr double kCopiesCycles = 6000;      // more, for any size
+constexpr int64_t kLeastRow = 16;           // elements, that strided copies take as blocks
 constexpr int64_t kMaxRowBytes = 64 << 10;  // of sums as rows of lanes, packed
 constexpr int64_t kLeastPitch = 256;        // packed
 
@@ -46,11 +50,11 @@ class StripTiler {
             try_strips(shape_.inner, parts, most);
         }
         is_packed_ = false;
-        if (!may_take_columns()) return best_;
+        if (shape_.inner == 1) return best_;
         const int64_t step = 512 / shape_.in_size;  // columns
         for (int64_t k = 1; k <= 64; k += k < 8 ? 1 : k < 16 ? 2 : k < 32 ? 4 : 8) {
             const int64_t width = std::min(k * step, shape_.inner);
-            for (int64_t parts = 1; parts <= most_parts; ++parts) {
+            for (int64_t parts = 1; parts <= (has_whole_rows() ? most_parts : 1); ++parts) {
                 try_strips(width, parts, most);
             }
             if (width == shape_.inner) break;
@@ -59,11 +63,10 @@ class StripTiler {
     }
 
   private:
-    // Rows of a strip that do not begin at blocks would be stored over their neighbours.
-    bool may_take_columns() const {
+    // Whether rows begin at blocks, where products store no less.
+    bool has_whole_rows() const {
         const int64_t bytes = shape_.inner * std::min(shape_.in_size, shape_.out_size);
-        return shape_.inner > 1 &&
-               (product_.has_byte_copies || shape_.length == 1 || bytes % 32 == 0);
+        return product_.has_byte_copies || shape_.length == 1 || bytes % 32 == 0;
     }
     bool may_pack() const { return shape_.inner == 1 || row_bytes() <= kMaxRowBytes; }
     // Of sums after which columns and blocks repeat, sixteen floats each.
@@ -88,7 +91,7 @@ class StripTiler {
     int64_t plane() const { return shape_.length * shape_.inner; }
 
     int64_t fixed_bytes(int64_t slot, int64_t parts, bool holds) const {
-        int64_t bytes = 64 + (holds ? 2 : kLevels) * slot * 4;
+        int64_t bytes = tail_bytes(product_) + (holds ? 2 : kLevels) * slot * 4;
         if (is_packed_) bytes += shape_.inner == 1 ? 3 * 256 * 4 : row_bytes();
         if (parts > 1 && !product_.has_core_barrier) bytes += product_.cores * 32;
         return bytes;
@@ -116,8 +119,10 @@ class StripTiler {
         t.strips_per_plane = divide_up(shape_.inner, width);
         t.items = shape_.outer * t.strips_per_plane;
         t.items_per_group = 1;
-        if (is_packed_ && !product_.has_byte_copies && parts == 1) {
-            t.items_per_group = 32 / std::gcd<int64_t>(plane() * shape_.out_size, 32);
+        if (!product_.has_byte_copies && parts == 1 && (is_packed_ || !has_whole_rows())) {
+            // Strips whose rows may meet in a block are one core's.
+            const int64_t planes = 32 / std::gcd<int64_t>(plane() * shape_.out_size, 32);
+            t.items_per_group = planes * t.strips_per_plane;
         }
         t.groups = divide_up(t.items, t.items_per_group);
         t.parts = static_cast<uint32_t>(parts);
@@ -195,8 +200,10 @@ class StripTiler {
         }
         if (is_packed_ && shape_.inner > 1) cycles += kCombineCycles + static_cast<double>(t.pitch);
         const double copying = bytes / rate * slowness(t);
-        const double pieces = is_packed_ || row == shape_.inner ? 0 : static_cast<double>(part);
-        const double loading = loads / rate + pieces * kPieceCycles * (holds ? 2 : 4);
+        const bool at_once = is_packed_ || (has_whole_rows() && row == shape_.inner);
+        const double pieces = at_once ? 0 : static_cast<double>(part);
+        const double loading = loads / rate + pieces * (holds ? 2 : 4) *
+                                                  (has_whole_rows() ? kPieceCycles : kCopyCycles);
         const double computing =
             kElementCycles * (shape_.in_size == 4 ? 1 : kWideningFactor) * elements;
         cycles += std::max({copying, loading, computing});
@@ -216,12 +223,26 @@ class StripTiler {
     Choice best_;
 };
 
+// Of rows, with transposed copies before and after.
+double copies_cycles(const Shape& shape, const device::Product& product) {
+    const int64_t plane = shape.length * shape.inner;
+    const bool is_sensible = shape.inner > 1 && shape.length >= kLeastRow &&
+                             plane * std::min(shape.in_size, shape.out_size) % 32 == 0;
+    if (product.has_byte_copies || !is_sensible) return 1e300;
+    const int64_t cores = std::min(saturating_blocks(product), most_blocks(shape, product));
+    const int64_t bytes = shape.numel() * (2 * shape.in_size + shape.out_size);
+    // Both parts of a row are copies of their own.
+    const double cycles = kCopiesFactor * static_cast<double>(bytes) / kCoreRate +
+                          kCopyCycles * static_cast<double>(6 * shape.outer * shape.inner);
+    return kCopiesCycles + cycles / static_cast<double>(cores);
+}
+
 }  // namespace
 
 bool tile_strips(const Shape& shape, const device::Product& product, SoftmaxBackwardTiling& tiling,
                  uint32_t& blocks) {
     const Choice choice = StripTiler(shape, product).best();
-    if (choice.tiling.tile == 0) return false;
+    if (choice.cycles > copies_cycles(shape, product)) return false;
     tiling = choice.tiling;
     blocks = static_cast<uint32_t>(choice.blocks);
     return true;

@@ -19,6 +19,11 @@ struct Shape {
     }
 };
 
+// Of the unified buffer, whatever the traversal: to store rows that end inside a block.
+inline int64_t tail_bytes(const device::Product& product) {
+    return product.has_byte_copies ? 64 : 3 * 16 * 32;
+}
+
 // Cores that together use the whole bandwidth of global memory.
 int64_t saturating_blocks(const device::Product& product);
 // Blocks that have enough to do.
