@@ -63,24 +63,25 @@ Traversal choose_traversal(ChannelSumPlan& plan, const TensorView* const* views)
     constexpr int kInputs = 2;
     const int64_t size = static_cast<int64_t>(data_type_size(views[0]->dtype));
     const int64_t step = position_step(plan, 0, size);
-    bool along_positions = step == 1 || step == 2;
-    bool along_channels = true;
+    const bool steps = (step == 1 || step == 2) && position_step(plan, 1, size) == step;
+    const bool has_runs = plan.channel_stride[0] == size && plan.channel_stride[1] == size;
+    const int output = plan.operands > kInputs ? kInputs : 0;
+    const bool output_steps = output == 0 || position_step(plan, output, size) == 1;
+    const bool output_has_runs = plan.channel_stride[output] == size;
     plan.position_step = static_cast<int32_t>(step);
-    plan.has_neighbouring_channels = false;
-    for (int k = 0; k < plan.operands; ++k) {
-        along_positions =
-            along_positions && position_step(plan, k, size) == (k < kInputs ? step : 1);
-        along_channels = along_channels && plan.channel_stride[k] == size;
-        plan.has_neighbouring_channels =
-            plan.has_neighbouring_channels || plan.channel_stride[k] == size;
-    }
-    if (along_positions && along_channels) along_positions = plan.row_length >= plan.channels;
-    if (along_positions) return Traversal::kAlongPositions;
+    plan.has_neighbouring_channels =
+        plan.channel_stride[0] == size || plan.channel_stride[1] == size || output_has_runs;
     // With few channels a vector along them is mostly empty.
-    if (along_channels && (plan.channels >= kSumLanes / 2 || plan.row_length == 1)) {
-        return Traversal::kAlongChannels;
-    }
-    return Traversal::kStaged;
+    const bool many_channels = plan.channels >= kSumLanes / 2;
+    const bool along_positions = steps && output_steps;
+    const bool along_channels =
+        has_runs && output_has_runs && (many_channels || plan.row_length == 1);
+    if (along_positions && !(along_channels && plan.row_length < plan.channels))
+        return Traversal::kAlongPositions;
+    if (along_channels) return Traversal::kAlongChannels;
+    plan.transposes = many_channels && ((steps && output_has_runs) || (has_runs && output_steps));
+    if (!plan.transposes) return Traversal::kStaged;
+    return steps && output_has_runs ? Traversal::kAlongPositions : Traversal::kAlongChannels;
 }
 
 void cut_into_tasks(ChannelSumPlan& plan, int64_t size, int64_t bytes) {
@@ -95,8 +96,9 @@ void cut_into_tasks(ChannelSumPlan& plan, int64_t size, int64_t bytes) {
             // Whole vectors, so that tiles start as aligned as the tensor does. From memory, long
             // runs count; from a cache, that the lane sums stay in the nearest one.
             plan.channel_tile = plan.prefetches ? kChannelTile : kCachedRunBytes / size;
-            plan.channel_tile = std::min(
-                kChannelTile, plan.channel_tile * kSumLanes / lanes / kSumLanes * kSumLanes);
+            plan.channel_tile =
+                std::min(plan.transposes ? kTransposed : kChannelTile,
+                         plan.channel_tile * kSumLanes / lanes / kSumLanes * kSumLanes);
             break;
         case Traversal::kStaged:
             plan.channel_tile = plan.has_neighbouring_channels ? 64 : 1;
@@ -105,7 +107,7 @@ void cut_into_tasks(ChannelSumPlan& plan, int64_t size, int64_t bytes) {
     plan.channel_tile = std::min(plan.channel_tile, plan.channels);
     plan.channel_tiles = divide_up(plan.channels, plan.channel_tile);
     // Only along positions do the chunks of a row share anything.
-    plan.chunks_per_task = plan.traversal == Traversal::kAlongPositions
+    plan.chunks_per_task = plan.traversal == Traversal::kAlongPositions && !plan.transposes
                                ? std::min(plan.chunks_per_row, kChunksPerTask)
                                : 1;
     // Measured: two streams of float from memory are read a sixth faster in shorter groups.

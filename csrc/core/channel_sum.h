@@ -18,17 +18,21 @@ namespace ascend_grad {
 inline constexpr int kSumLanes = 16;
 inline constexpr int64_t kSumBlock = 1024;     // elements of a block, at most
 inline constexpr int64_t kChunksPerTask = 16;  // blocks of a long row that one task makes, at most
-inline constexpr int64_t kChannelTile = 1024;  // channels of a task that walks along channels, at most
+inline constexpr int64_t kChannelTile =
+    1024;  // channels of a task that walks along channels, at most
 inline constexpr int64_t kPositionGroup = 64;  // positions that it takes at a time, at most
+inline constexpr int64_t kTransposed =
+    512;  // neighbours of the inputs that are transposed at a time
 
 enum class Traversal : int32_t {
-    kAlongPositions,  // positions of a row are contiguous, or every second element of the inputs
-    kAlongChannels,   // channels are contiguous in every tensor
+    kAlongPositions,  // positions of a row are contiguous in the inputs, or every second element
+    kAlongChannels,   // channels are contiguous in the inputs
     kStaged,          // neither: through transposed tiles
 };
 
 struct ChannelSumPlan {
     Traversal traversal;
+    bool transposes;                 // the output's neighbours in memory are not the inputs'
     bool has_neighbouring_channels;  // in some tensor
     int32_t position_step;           // kAlongPositions: elements between neighbours in the inputs
     int32_t operands;                // tensors walked together
@@ -49,7 +53,7 @@ struct ChannelSumPlan {
     int64_t channel_tiles;
     int64_t tasks;
     int64_t position_group;  // kAlongChannels: positions taken at a time
-    bool prefetches;  // kAlongChannels: whether operands come from memory, not from a cache
+    bool prefetches;         // kAlongChannels: whether operands come from memory, not from a cache
     int64_t prefetch[Loops::kMaxOperands];  // bytes to the same position of the next group
 
     // Inlined even without optimisation: instruction set levels must not share it.

@@ -5,7 +5,7 @@
 #include "isa/channel_sum_rows.h"
 #include "isa/lane_sums.h"
 #include "isa/stage.h"
-#include "isa/stream.h"
+#include "isa/transpose.h"
 
 namespace ascend_grad {
 namespace {
@@ -26,7 +26,7 @@ class ChannelSum {
           addresses_(addresses),
           partials_(partials),
           streaming_(streaming),
-          sink_(streaming, nullptr) {}
+          sink_(streaming && !plan.transposes, nullptr) {}
 
     int64_t first_channel(int64_t task) const {
         return task % plan_.channel_tiles * plan_.channel_tile;
@@ -74,8 +74,7 @@ class ChannelSum {
             for (int64_t row = begin; row < end; ++row) staged(row, 0, plan_.row_length, sums);
         } else {
             for (int64_t row = begin; row < end; ++row) {
-                along_positions(row, 0, 0, plan_.channel_stride, channels_,
-                                static_cast<int>(plan_.row_length), parameters_, sums);
+                positions_of_channels(row, 0, static_cast<int>(plan_.row_length), sums);
             }
         }
         for (int c = 0; c < channels_; ++c) finish_channel(block, c, sums[c]);
@@ -87,7 +86,7 @@ class ChannelSum {
         const auto length = [&](int64_t chunk) {
             return least(plan_.chunk, plan_.row_length - chunk * plan_.chunk);
         };
-        if (plan_.traversal == Traversal::kAlongPositions) {
+        if (plan_.traversal == Traversal::kAlongPositions && !plan_.transposes) {
             for (int c = 0; c < channels_; ++c) chunks_of_channel(row, c, begin, end);
             return;
         }
@@ -98,7 +97,12 @@ class ChannelSum {
                 finish_lanes(first_block + chunk);
             } else {
                 Lanes sums[kMaxTile][kSums] = {};
-                staged(row, chunk * plan_.chunk, length(chunk), sums);
+                if (plan_.traversal == Traversal::kStaged) {
+                    staged(row, chunk * plan_.chunk, length(chunk), sums);
+                } else {
+                    positions_of_channels(row, chunk * plan_.chunk, static_cast<int>(length(chunk)),
+                                          sums);
+                }
                 for (int c = 0; c < channels_; ++c) finish_channel(first_block + chunk, c, sums[c]);
             }
         }
@@ -131,22 +135,53 @@ class ChannelSum {
         for (int k = 0; k < kSums; ++k) partial(block)[k * plan_.channels + c] = tree_sum(sums[k]);
     }
 
+    // n positions of each channel.
+    void positions_of_channels(int64_t row, int64_t position, int n, Lanes (*sums)[kSums]) {
+        if (!plan_.transposes) {
+            along_positions(row, 0, position, plan_.channel_stride, channels_, n, parameters_,
+                            sums);
+            return;
+        }
+        if constexpr (Element::kWrites) {
+            const int64_t stride = plan_.positions.stride[0][2];
+            int64_t to_next[] = {plan_.channel_stride[0], plan_.channel_stride[1],
+                                 kResultPitch * static_cast<int64_t>(sizeof(T))};
+            for (int done = 0; done < n; done += kResultColumns) {
+                const int m = n - done < kResultColumns ? n - done : kResultColumns;
+                Rows rows = rows_at(row, 0, position + done, to_next);
+                rows.at[2] = reinterpret_cast<char*>(result_);
+                add_rows(rows, channels_, m, parameters_, sums);
+                store_columns(address(2, channel_, row) + (position + done) * stride, stride,
+                              result_, kResultPitch, channels_, m, streaming_);
+            }
+        }
+    }
+
     // n positions of each of `count` channels or blocks; to_next is the distance between these.
     void along_positions(int64_t row, int c, int64_t position, const int64_t* to_next, int count,
                          int n, const float* parameters, Lanes (*sums)[kSums]) {
-        Rows rows;
-        const int64_t start[] = {position * plan_.position_step, position * plan_.position_step,
-                                 position};
-        for (int k = 0; k < kOperands; ++k) {
-            rows.at[k] = address(k, channel_ + c, row) + start[k] * static_cast<int64_t>(sizeof(T));
-            rows.step[k] = to_next[k];
-        }
+        const Rows rows = rows_at(row, c, position, to_next);
         if (Element::kWrites && streaming_) {
             stream_rows(rows, count, n, parameters, sums);
-        } else if (plan_.position_step == 1) {
-            add_rows<1, T>(element_, rows, count, n, parameters, sums);
         } else {
-            add_rows<2, T>(element_, rows, count, n, parameters, sums);
+            add_rows(rows, count, n, parameters, sums);
+        }
+    }
+    Rows rows_at(int64_t row, int c, int64_t position, const int64_t* to_next) const {
+        Rows rows;
+        for (int k = 0; k < kOperands; ++k) {
+            const int64_t elements = k < 2 ? position * plan_.position_step : position;
+            rows.at[k] = address(k, channel_ + c, row) + elements * static_cast<int64_t>(sizeof(T));
+            rows.step[k] = to_next[k];
+        }
+        return rows;
+    }
+    void add_rows(const Rows& rows, int count, int n, const float* parameters,
+                  Lanes (*sums)[kSums]) {
+        if (plan_.position_step == 1) {
+            ascend_grad::add_rows<1, T>(element_, rows, count, n, parameters, sums);
+        } else {
+            ascend_grad::add_rows<2, T>(element_, rows, count, n, parameters, sums);
         }
     }
     void stream_rows(Rows rows, int count, int n, const float* parameters, Lanes (*sums)[kSums]) {
@@ -155,11 +190,7 @@ class ChannelSum {
             Rows one = {{rows.at[0] + r * rows.step[0], rows.at[1] + r * rows.step[1],
                          reinterpret_cast<char*>(sink_.reserve(n))},
                         {}};
-            if (plan_.position_step == 1) {
-                add_rows<1, T>(element_, one, 1, n, parameters + r, sums + r);
-            } else {
-                add_rows<2, T>(element_, one, 1, n, parameters + r, sums + r);
-            }
+            add_rows(one, 1, n, parameters + r, sums + r);
             sink_.commit(n);
         }
     }
@@ -191,14 +222,23 @@ class ChannelSum {
                 for (int p = lane; p < n; p += kSumLanes, ++m) {
                     a[m] = address(0, channel_, row) + offset[p][0];
                     b[m] = address(1, channel_, row) + offset[p][1];
-                    if (Element::kWrites)
-                        out[m] = address(kOperands - 1, channel_, row) + offset[p][kOperands - 1];
+                    if (Element::kWrites) {
+                        out[m] =
+                            plan_.transposes
+                                ? reinterpret_cast<char*>(result_ + p * kResultPitch)
+                                : address(kOperands - 1, channel_, row) + offset[p][kOperands - 1];
+                    }
                 }
                 if (plan_.prefetches) {
                     add_positions<true>(a, b, out, lane, m);
                 } else {
                     add_positions<false>(a, b, out, lane, m);
                 }
+            }
+            if constexpr (Element::kWrites) {
+                if (!plan_.transposes) continue;
+                store_columns(address(2, channel_, row) + offset[0][2], plan_.channel_stride[2],
+                              result_, kResultPitch, n, channels_, streaming_);
             }
         }
     }
@@ -237,7 +277,7 @@ class ChannelSum {
                 T* po = reinterpret_cast<T*>(out[i]) + c;
                 if (!kWhole) {
                     store_first_pair(po, value, n);
-                } else if (streaming_) {
+                } else if (streaming_ && !plan_.transposes) {
                     stream_store_pair(po, value);
                 } else {
                     store_pair(po, value);
@@ -299,7 +339,7 @@ class ChannelSum {
                 rows.at[k] = reinterpret_cast<char*>(stage[k]);
                 rows.step[k] = step * static_cast<int64_t>(sizeof(float));
             }
-            add_rows<1, float>(element_, rows, channels_, n, parameters_, sums);
+            ascend_grad::add_rows<1, float>(element_, rows, channels_, n, parameters_, sums);
             if (Element::kWrites) {
                 for_each_run(row, begin + done, n, kOperands - 1,
                              [&](char* at, int column, const Tile& tile) {
@@ -330,6 +370,9 @@ class ChannelSum {
     static constexpr int kMaxTile = 64;
     static constexpr int kMaxChunks = static_cast<int>(kChunksPerTask);
     static constexpr int kGroup = kPositionGroup;
+    static constexpr int kResultColumns = static_cast<int>(kTransposed);
+    static constexpr int kResultPitch = kResultColumns + kPairLanes;
+    static_assert(kGroup <= kMaxTile);
     static constexpr int kStage = 4096;
     static constexpr int kStageChannels = 64;
 
@@ -343,6 +386,8 @@ class ChannelSum {
     int channels_ = 0;
     const float* parameters_ = nullptr;
     LaneSums<kSums> lanes_;
+    // Outputs of channels by positions, or of positions by channels, on their way to be transposed.
+    alignas(64) T result_[Element::kWrites ? kMaxTile * kResultPitch : 1];
 };
 
 // totals[c - begin] = sum over blocks of one of the sums, for channels [begin, end) of at most 64.

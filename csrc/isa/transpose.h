@@ -2,6 +2,7 @@
 #pragma once
 
 #include "isa/shuffle.h"
+#include "isa/stream.h"
 
 namespace ascend_grad {
 namespace {
@@ -68,6 +69,60 @@ AG_INLINE void transpose_rows(const Row& row, Lanes* x) {
         }
     }
     transpose_16x16(x);
+}
+
+// The first n elements of a vector that holds them as they are in memory.
+template <class T>
+AG_INLINE void store_first_bits(T* p, const Lanes& x, int n) {
+#if defined(__AVX512F__)
+    if constexpr (sizeof(T) == 2) {
+        _mm512_mask_storeu_epi16(p, first_pair_lanes(n), (__m512i)x.r[0]);
+    } else {
+        _mm512_mask_storeu_ps(p, first_lanes(n), (__m512)x.r[0]);
+    }
+#else
+    std::memcpy(p, &x, static_cast<size_t>(n) * sizeof(T));
+#endif
+}
+
+// Element i of line k of `from`, `pitch` elements from line to line, goes to
+// to + i * stride + k * sizeof(T). Whole vectors of a line's last elements are read.
+// Whole cache lines past the caches where the destination allows it and `streams`.
+template <class T>
+inline void store_columns(char* to, int64_t stride, const T* from, int pitch, int lines,
+                          int columns, bool streams) {
+    streams = streams && (reinterpret_cast<intptr_t>(to) | stride) % 64 == 0;
+    for (int c = 0; c < columns; c += kLanes) {
+        const int count = columns - c < kLanes ? columns - c : kLanes;
+        for (int first = 0; first < lines; first += kBlockRows<T>) {
+            const int rest = lines - first;
+            const auto line = [&](int k) {
+                return from + (first + (k < rest ? k : 0)) * pitch + c;
+            };
+            Lanes x[kLanes];
+            for (int k = 0; k < kLanes; ++k) {
+                if constexpr (sizeof(T) == 2) {
+                    HalfVector even, odd;
+                    std::memcpy(&even, line(2 * k), sizeof(even));
+                    std::memcpy(&odd, line(2 * k + 1), sizeof(odd));
+                    x[k] = interleave(even, odd);
+                } else {
+                    x[k] = load(line(k));
+                }
+            }
+            transpose_16x16(x);
+            char* p = to + c * stride + first * static_cast<int64_t>(sizeof(T));
+            for (int i = 0; i < count; ++i, p += stride) {
+                if (rest < kBlockRows<T>) {
+                    store_first_bits(reinterpret_cast<T*>(p), x[i], rest);
+                } else if (streams) {
+                    stream_lines(p, reinterpret_cast<const char*>(&x[i]), sizeof(Lanes));
+                } else {
+                    std::memcpy(p, &x[i], sizeof(Lanes));
+                }
+            }
+        }
+    }
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "isa/transpose.h"
 #include "ops/avg_pool2d_backward/quotient_channels.h"
 
 namespace ascend_grad {
@@ -39,6 +40,9 @@ class PoolAlongChannels : public QuotientChannels<T> {
 
     void run() {
         this->select_columns();
+        const int64_t size = sizeof(T);
+        column_stride_ = plan_.transposes ? pitch_ * size : plan_.width_stride[1];
+        streams_ = streaming_ && !plan_.transposes;
         for (int64_t plane = first_plane_; plane < last_plane_; ++plane) {
             this->start_plane(grad_ + plane_offset(plane, 0) + channel_ * plan_.channel_stride[0]);
             char* to = grad_input_ + plane_offset(plane, 1) + channel_ * plan_.channel_stride[1] +
@@ -52,18 +56,32 @@ class PoolAlongChannels : public QuotientChannels<T> {
                 const bool continues = row < last_row_ && windows.last + 1 < plan_.height.windows;
                 const T* next = continues ? channels_at(windows.last + 1, first_window_) : nullptr;
                 for (int64_t i = 0; i < equal; ++i, to += plan_.height_stride[1]) {
+                    char* out = plan_.transposes ? held_row(to) : to;
                     if (caches_) {
-                        write_row(to, sums, i == 0 ? next : nullptr);
+                        write_row(out, sums, i == 0 ? next : nullptr);
                     } else {
-                        write_row_uncached(to, windows);
+                        write_row_uncached(out, windows);
                     }
+                    if (held_ == plan_.rows_together) put_held_rows();
                 }
                 rows.advance(equal);
             }
+            if (held_ > 0) put_held_rows();
         }
     }
 
   private:
+    // Where to make the row that goes to `to`: behind those that will be transposed with it.
+    char* held_row(char* to) {
+        if (held_ == 0) held_to_ = to;
+        return reinterpret_cast<char*>(held_rows_ + held_++ * columns_ * pitch_);
+    }
+    void put_held_rows() {
+        store_columns(held_to_, plan_.channel_stride[1], held_rows_, pitch_,
+                      static_cast<int>(held_) * columns_, channels_, streaming_);
+        held_ = 0;
+    }
+
     // `next` is what will be read next: to be fetched while this row is written.
     void write_row(char* out, const Sums& sums, const T* next) const {
         if (overlap_ == 1) return write_groups<1>(out, sums, next);
@@ -73,11 +91,11 @@ class PoolAlongChannels : public QuotientChannels<T> {
     template <int kOverlap>
     AG_INLINE void write_groups(char* out, const Sums& sums, const T* next) const {
         if (sums.second != nullptr) {
-            streaming_ ? write_groups<kOverlap, true, true>(out, sums, next)
-                       : write_groups<kOverlap, true, false>(out, sums, next);
+            streams_ ? write_groups<kOverlap, true, true>(out, sums, next)
+                     : write_groups<kOverlap, true, false>(out, sums, next);
         } else {
-            streaming_ ? write_groups<kOverlap, false, true>(out, sums, next)
-                       : write_groups<kOverlap, false, false>(out, sums, next);
+            streams_ ? write_groups<kOverlap, false, true>(out, sums, next)
+                     : write_groups<kOverlap, false, false>(out, sums, next);
         }
     }
     // A group begins with the columns that all its windows cover; the others lie behind the first
@@ -86,7 +104,7 @@ class PoolAlongChannels : public QuotientChannels<T> {
     template <int kOverlap, bool kTwo, bool kStreaming>
     __attribute__((noinline)) void write_groups(char* out, Sums sums, const T* next) const {
         const int64_t stride = plan_.width.stride, columns = columns_;
-        const int64_t column_stride = plan_.width_stride[1];
+        const int64_t column_stride = column_stride_;
         const int64_t covered = plan_.width.kernel - (overlap_ - 1) * stride;
         const int groups = groups_, pitch = pitch_;
         int64_t start = start_;
@@ -131,7 +149,7 @@ class PoolAlongChannels : public QuotientChannels<T> {
                                int narrow) const {
         constexpr auto kBytes = static_cast<int64_t>(sizeof(T)) * kPairLanes;
         const int channels = channels_, pitch = pitch_;
-        const int64_t stride = plan_.width_stride[1];
+        const int64_t stride = column_stride_;
         for (int c = 0; c < channels; c += kPairLanes, to += kBytes, behind += kBytes) {
             LanePair all{}, later{};
             if (kOverlap == 1) {
@@ -166,7 +184,7 @@ class PoolAlongChannels : public QuotientChannels<T> {
 
     void write_row_uncached(char* out, const Covering& rows) const {
         RowWindows columns(plan_.width, column_);
-        for (int c = 0; c < columns_; ++c, out += plan_.width_stride[1], columns.advance(1))
+        for (int c = 0; c < columns_; ++c, out += column_stride_, columns.advance(1))
             write_channels_uncached(reinterpret_cast<T*>(out), rows, columns.covering());
     }
     void write_channels_uncached(T* out, const Covering& rows, const Covering& columns) const {
@@ -189,12 +207,19 @@ class PoolAlongChannels : public QuotientChannels<T> {
         value = result_by_mode(value);
         if (n < kLanes) {
             store_first(out, value, n);
-        } else if (streaming_) {
+        } else if (streams_) {
             stream_store(out, value);
         } else {
             store(out, value);
         }
     }
+
+    int64_t column_stride_ = 0;  // bytes from column to column of what is written
+    bool streams_ = false;
+    int64_t held_ = 0;  // rows
+    char* held_to_ = nullptr;
+    // Columns by channels, on their way to be transposed.
+    alignas(64) T held_rows_[pool_scratch::kTransposed + kPairLanes];
 };
 
 }  // namespace

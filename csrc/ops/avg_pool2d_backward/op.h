@@ -48,7 +48,7 @@ struct AvgPool2dBackward {
 
     enum class Traversal : int32_t {
         kAlongWidth,     // one plane at a time, row by row
-        kAlongChannels,  // channels are contiguous in both tensors
+        kAlongChannels,  // channels are contiguous in grad_output
         kFill,  // one window covers whole contiguous planes: grad_input is constant in each
     };
 
@@ -58,6 +58,7 @@ struct AvgPool2dBackward {
         DataType dtype;
         Mode mode;
         Traversal traversal;
+        bool transposes;  // kAlongChannels: columns, not channels, are contiguous in grad_input
         PoolAxis height, width;
         bool count_include_pad;
         float divisor;  // the constant one, or 0 where it varies
@@ -68,6 +69,7 @@ struct AvgPool2dBackward {
         int64_t channel_tile, channel_tiles;
         int64_t width_tile, width_tiles;    // columns of grad_input per task
         int64_t height_tile, height_tiles;  // rows
+        int64_t rows_together;              // that are transposed at a time
         int64_t plane_count, planes_per_task, tasks;
         bool streaming_fits;
         int64_t bytes;  // that the call moves

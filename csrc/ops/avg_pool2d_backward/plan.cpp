@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <numeric>
 
 #include "core/integers.h"
 #include "core/streaming.h"
@@ -61,16 +62,32 @@ void choose_traversal(Op::Plan& plan, int64_t size) {
     const bool planes_contiguous =
         plan.width_stride[1] == size &&
         (plan.height.extent == 1 || plan.height_stride[1] == plan.width.extent * size);
-    const bool channels_contiguous =
-        inner >= 0 && plan.planes.stride[inner][0] == size && plan.planes.stride[inner][1] == size;
+    const bool has_channels = inner >= 0 && plan.planes.extent[inner] >= 8;
+    const bool along_channels = has_channels && plan.planes.stride[inner][0] == size &&
+                                !(planes_contiguous && plan.height.extent * plan.width.extent == 1);
     plan.traversal = Op::Traversal::kAlongWidth;
-    if (channels_contiguous && plan.planes.extent[inner] >= 8 &&
-        !(planes_contiguous && plan.height.extent * plan.width.extent == 1)) {
+    plan.transposes = false;
+    if (along_channels && plan.planes.stride[inner][1] == size) {
         plan.traversal = Op::Traversal::kAlongChannels;
     } else if (planes_contiguous && covers_everything(plan.height) &&
                covers_everything(plan.width) && plan.divisor != 0.0f) {
         plan.traversal = Op::Traversal::kFill;
+    } else if (along_channels && plan.width_stride[1] == size) {
+        plan.traversal = Op::Traversal::kAlongChannels;
+        plan.transposes = true;
     }
+}
+
+// Rows of grad_input that are transposed at a time: as many whole cache lines as fit.
+int64_t rows_together(const Op::Plan& plan) {
+    const int64_t bytes = plan.width.extent * static_cast<int64_t>(data_type_size(plan.dtype));
+    if (plan.width_tiles > 1 || plan.height_stride[1] != bytes) return 1;
+    const int64_t pitch = divide_up(plan.channel_tile, 32) * 32;
+    const int64_t rows =
+        std::max<int64_t>(1, pool_scratch::kTransposed / (pitch * plan.width_tile));
+    if (rows >= plan.height_tile) return plan.height_tile;
+    const int64_t unit = 64 / std::gcd(int64_t{64}, bytes);
+    return rows < unit ? rows : rows / unit * unit;
 }
 
 void cut_into_tasks(Op::Plan& plan) {
@@ -81,12 +98,17 @@ void cut_into_tasks(Op::Plan& plan) {
         plan.channels = plan.planes.extent[inner];
         std::copy(plan.planes.stride[inner], plan.planes.stride[inner] + 2, plan.channel_stride);
         plan.channel_tile = std::min<int64_t>(plan.channels, pool_scratch::kMaxChannels);
-        while (plan.channel_tile > 16 &&
-               pool_scratch::columns_per_tile(plan) < std::min<int64_t>(width.extent, 8)) {
+        // Transposed, columns are what is written in one piece.
+        const int64_t columns = plan.transposes ? width.extent : std::min<int64_t>(width.extent, 8);
+        const int64_t fewest = plan.transposes ? 32 : 16;
+        while (plan.channel_tile > fewest && pool_scratch::columns_per_tile(plan) < columns) {
             plan.channel_tile = divide_up(plan.channel_tile, 32) * 16;
         }
         plan.width_tile =
             std::min(width.extent, std::max<int64_t>(1, pool_scratch::columns_per_tile(plan)));
+        if (plan.transposes && plan.width_tile > 32 && plan.width_tile < width.extent) {
+            plan.width_tile -= plan.width_tile % 32;
+        }
     } else {
         plan.channels = plan.channel_tile = 1;
         plan.width_tile = std::min(width.extent, pool_scratch::kMaxColumns);
@@ -99,6 +121,7 @@ void cut_into_tasks(Op::Plan& plan) {
         sweeps >= 64 ? height.extent : std::max<int64_t>(16, divide_up(height.extent * sweeps, 64));
     plan.height_tile = std::min(plan.height_tile, height.extent);
     plan.height_tiles = divide_up(height.extent, plan.height_tile);
+    plan.rows_together = plan.transposes ? rows_together(plan) : 1;
     // Small planes share a task, about 64 KiB of it.
     const bool whole_planes = plan.width_tiles * plan.height_tiles * plan.channel_tiles == 1;
     const int64_t elements = height.extent * width.extent * plan.channel_tile;
@@ -161,7 +184,7 @@ Op::Plan Op::plan(const Args& args) {
     plan.bytes = saturated_bytes(grad.numel / 2 + grad_input.numel / 2 + 1, 2 * size);
     plan.streaming_fits = plan.traversal != Traversal::kAlongChannels
                               ? plan.width_stride[1] == size
-                              : is_vector_aligned(grad_input);
+                              : plan.transposes || is_vector_aligned(grad_input);
     return plan;
 }
 

@@ -11,6 +11,7 @@ inline constexpr int64_t kMaxColumns = 512;    // of grad_input per tile along t
 inline constexpr int64_t kMaxChannels = 1024;  // per tile along channels
 inline constexpr int64_t kRows = 16;           // of quotients that are kept, at most
 inline constexpr int64_t kFloats = 6144;       // of rows along channels, all together
+inline constexpr int64_t kTransposed = 16384;  // elements that are transposed at a time
 
 // Windows that cover one element, at most.
 constexpr int64_t overlap(const PoolAxis& axis) {
@@ -39,7 +40,8 @@ constexpr int64_t columns_per_tile(const AvgPool2dBackward::Plan& plan) {
     const int64_t windows = kFloats / (kept_rows(plan) * pitch) - overlap(plan.width) - 1;
     const int64_t columns =
         windows < kFloats / plan.width.stride ? windows * plan.width.stride + 1 : kFloats;
-    return columns < kFloats ? columns : kFloats;
+    const int64_t most = plan.transposes ? kTransposed / pitch : kFloats;
+    return columns < most ? columns : most;
 }
 
 }  // namespace

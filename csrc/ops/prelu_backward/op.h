@@ -28,10 +28,10 @@ struct PreluBackward {
         bool one_weight;
         int64_t channels;
         ChannelSumPlan sums;
-        Loops weight;         // walks weight's elements in order (operand 0)
-        Loops grad_weight;    // and those of grad_weight
-        bool streaming_fits;  // outputs are aligned and separate enough for streaming stores
-        int64_t bytes;        // that the call moves
+        Loops weight;       // walks weight's elements in order (operand 0)
+        Loops grad_weight;  // and those of grad_weight
+        bool streams;       // past the caches
+        int64_t bytes;      // that the call moves
     };
 
     struct Kernels {

@@ -1,5 +1,4 @@
 #include "core/parallel.h"
-#include "core/streaming.h"
 #include "ops/prelu_backward/op.h"
 #include "ops/table.h"
 
@@ -20,9 +19,8 @@ void Op::run(const Plan& plan, void* const* addresses, void* workspace) {
     const Kernels& kernels = kernel_table().prelu_backward[kernel_index(plan.dtype)];
     float* partials = static_cast<float*>(workspace);
     const int threads = threads_for(plan.bytes);
-    const bool streaming = plan.streaming_fits && streaming_pays(plan.bytes);
     parallel_for(plan.sums.tasks, threads, [&](int64_t begin, int64_t end) {
-        kernels.accumulate(plan, addresses, partials, streaming, begin, end);
+        kernels.accumulate(plan, addresses, partials, plan.streams, begin, end);
     });
     const int64_t partial_bytes = static_cast<int64_t>(plan.workspace_size);
     const int64_t tiles = plan.one_weight ? 1 : (plan.channels + kFinishTile - 1) / kFinishTile;

@@ -1,0 +1,76 @@
+"""Results too large for the caches, which are stored past them, equal those of small calls."""
+
+from __future__ import annotations
+
+import ascend_grad as ag
+import numpy as np
+import pytest
+from arrays import DTYPES, FLOAT32, random_values
+from tolerance import assert_same_bits
+
+BYTES = 41 << 20
+"""Of one operand: with two threads every operator streams."""
+
+
+def values(shape: tuple[int, ...], dtype: np.dtype, order: str, seed: int) -> np.ndarray:
+    """Random values, the first item repeated; `order` names the axes from the outermost on."""
+    item = random_values(shape[1:], dtype, "normal", np.random.default_rng(seed))
+    axes = [order.index(letter) for letter in "nchw"[: len(shape)]]
+    extents = [shape["nchw".index(letter)] for letter in order]
+    array = np.empty(extents, dtype).transpose(axes)
+    array[...] = item
+    array[-1] += np.array(1, dtype)
+    return array
+
+
+def results(shape: tuple[int, ...], dtype: np.dtype, order: str, beyond: int) -> np.ndarray:
+    """Memory for results, `beyond` elements after the start of a cache line."""
+    memory = np.zeros(int(np.prod(shape)) + 64, dtype)
+    start = -memory.ctypes.data % 64 // dtype.itemsize + beyond
+    extents = [shape["nchw".index(letter)] for letter in order]
+    dense = memory[start : start + int(np.prod(shape))].reshape(extents)
+    return dense.transpose([order.index(letter) for letter in "nchw"[: len(shape)]])
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@pytest.mark.parametrize("beyond", [0, 3])
+@pytest.mark.parametrize(
+    ("inputs", "outputs"),
+    [("nchw", "nchw"), ("nhwc", "nhwc"), ("nhwc", "nchw"), ("nchw", "nhwc")],
+)
+def test_four_axes(inputs: str, outputs: str, beyond: int, dtype: np.dtype) -> None:
+    shape = (BYTES // (36 * 33 * 38 * dtype.itemsize), 36, 33, 38)
+    x = values(shape, dtype, inputs, 1)
+    g = values((*shape[:2], 17, 19), dtype, inputs, 2)
+    weight = random_values((36,), dtype, "normal", np.random.default_rng(3))
+    pool, prelu, softmax = (results(shape, dtype, outputs, beyond) for _ in range(3))
+    with ag.num_threads(2):
+        ag.avg_pool2d_backward(g, x, 3, 2, 1, grad_input=pool)
+        ag.prelu_backward(x, x, weight, grad_input=prelu)
+        ag.softmax_backward(x, x, 1, out=softmax)
+    for index in (0, -1):
+        one = slice(index, index + 1 or None)
+        small_g, small_x = (np.ascontiguousarray(array[one]) for array in (g, x))
+        want = ag.avg_pool2d_backward(small_g, small_x, 3, 2, 1)
+        assert_same_bits(pool[one], want)
+        assert_same_bits(prelu[one], ag.prelu_backward(small_x, small_x, weight).grad_input)
+        assert_same_bits(softmax[one], ag.softmax_backward(small_x, small_x, 1))
+    for array in (pool, prelu, softmax):
+        assert_same_bits(array[1:-1], np.broadcast_to(array[:1], array[1:-1].shape).copy())
+
+
+@pytest.mark.parametrize("beyond", [0, 3])
+@pytest.mark.parametrize(("inputs", "outputs"), [("nc", "nc"), ("cn", "cn"), ("cn", "nc")])
+def test_matrices(inputs: str, outputs: str, beyond: int) -> None:
+    shape = (4000, 2601)
+    x = values(shape, FLOAT32, inputs, 1)
+    weight = random_values(shape[1:], FLOAT32, "normal", np.random.default_rng(3))
+    prelu, softmax = (results(shape, FLOAT32, outputs, beyond) for _ in range(2))
+    ag.prelu_backward(x, x, weight, grad_input=prelu)
+    ag.softmax_backward(x, x, 1, out=softmax)
+    for index in (0, -1):
+        small = np.ascontiguousarray(x[[index]])
+        assert_same_bits(prelu[[index]], ag.prelu_backward(small, small, weight).grad_input)
+        assert_same_bits(softmax[[index]], ag.softmax_backward(small, small, 1))
+    for array in (prelu, softmax):
+        assert_same_bits(array[1:-1], np.broadcast_to(array[:1], array[1:-1].shape).copy())
