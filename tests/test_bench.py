@@ -37,6 +37,24 @@ def test_smoke_run_prints_a_table_and_saves_it(
     assert f"{len(records)}/{len(records)}" in printed.err
 
 
+def test_what_was_measured_before_an_interruption_is_saved(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
+) -> None:
+    saved, whole = tmp_path / "results.json", measure.measure
+
+    def interrupted(problem: Problem, *arguments: object) -> dict[str, object]:
+        if problem.dtype == "float16":
+            raise KeyboardInterrupt
+        return whole(problem, *arguments)
+
+    monkeypatch.setattr(measure, "measure", interrupted)
+    assert main([*SMOKE, "--ops", "prelu", "--json", str(saved)]) == 130
+    printed = capsys.readouterr()
+    records = json.loads(saved.read_text())["records"]
+    assert [(r["case"], r["dtype"]) for r in records] == [("4x2", "float32")]
+    assert "| 4x2 " in printed.out and printed.err.endswith("interrupted\n")
+
+
 @pytest.mark.parametrize("suite", SUITES)
 @pytest.mark.parametrize("suffix", ["png", "svg"])
 def test_pictures(suite: str, suffix: str, tmp_path: Path, capsys: pytest.CaptureFixture) -> None:

@@ -21,7 +21,9 @@ def kernels(problem: Problem, threads: int, converting: bool = False) -> dict[st
     teams = {1, threads} if problem.moved_bytes < _SMALL_BYTES else {threads}
     can_stream = problem.target is not None and _bench.has_streaming_stores
     return {
-        f"{'NT' if stream else 'regular'} {team}T": _kernel(problem, stream, team, problem.dtype if converting else "")
+        f"{'NT' if stream else 'regular'} {team}T": _kernel(
+            problem, stream, team, problem.dtype if converting else ""
+        )
         for team in sorted(teams)
         for stream in ((False, True) if can_stream else (False,))
     }

@@ -28,19 +28,17 @@ def find_peers(names: Iterable[str]) -> Peers:
 
 
 def run(jobs: list[Job], peers: Peers, effort: measure.Effort) -> dict[str, Any]:
-    """The report: "machine" and "records"."""
+    """The report: "machine", "records", and "interrupted" if the user stopped it before its end."""
     # XLA's thread count is that of its first use, which should be the largest.
     ready = {threads: _ready(peers, threads) for threads in sorted({j[2] for j in jobs})[::-1]}
-    records = []
-    for case, dtype, threads in _progress(jobs):
-        problem = Problem(case, dtype)
-        for module, _ in ready[threads].values():
-            module.set_threads(threads)
-        with ascend_grad.num_threads(threads):
-            calls = _calls(problem, ready[threads])
-            records.append(measure.measure(problem, calls, threads, effort))
     versions = {name: version for name, (_, version) in peers.items()}
-    return {"machine": machine.describe(versions), "records": records}
+    report = {"machine": machine.describe(versions), "records": []}
+    try:
+        for job in _progress(jobs):
+            report["records"].append(_measured(job, ready[job[2]], effort))
+    except KeyboardInterrupt:
+        report["interrupted"] = True
+    return report
 
 
 def merge(reports: Iterable[dict[str, Any]]) -> dict[str, Any]:
@@ -50,6 +48,15 @@ def merge(reports: Iterable[dict[str, Any]]) -> dict[str, Any]:
         first["records"] += other["records"]
         first["machine"]["peers"] |= other["machine"]["peers"]
     return first
+
+
+def _measured(job: Job, peers: Peers, effort: measure.Effort) -> dict[str, Any]:
+    case, dtype, threads = job
+    problem = Problem(case, dtype)
+    for module, _ in peers.values():
+        module.set_threads(threads)
+    with ascend_grad.num_threads(threads):
+        return measure.measure(problem, _calls(problem, peers), threads, effort)
 
 
 def _ready(peers: Peers, threads: int) -> Peers:

@@ -88,6 +88,8 @@ def _execute(options: argparse.Namespace) -> None:
             draw(result, options.plot)
     except (OSError, ValueError) as error:
         raise CommandError(f"cannot save the results: {error}") from error
+    if result.get("interrupted"):
+        raise KeyboardInterrupt  # what was measured is saved; the status still tells
 
 
 def _drawing() -> Any:
