@@ -95,6 +95,7 @@ class Sink {
         drain();
         restart(destination);
     }
+    bool streams() const { return streaming_; }
     // Where to write the next n elements; they count once committed.
     T* reserve(int n) {
         if (!streaming_) return reinterpret_cast<T*>(to_);

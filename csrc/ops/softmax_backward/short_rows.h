@@ -24,7 +24,7 @@ class ShortRows {
                     folded[k] = load_folded(products_ + (r + k) * length_, length_);
                 tree_sums(folded, sums_ + r);
             }
-            write(g, y, sink.reserve(n), n);
+            write(g, y, sink.reserve(n), n, sink.streams());
             sink.commit(n);
             g += n;
             y += n;
@@ -60,13 +60,14 @@ class ShortRows {
         }
     }
     template <class T, class U>
-    AG_INLINE void write(const T* g, const T* y, U* out, int n) const {
+    AG_INLINE void write(const T* g, const T* y, U* out, int n, bool prefetches) const {
         const float* sums = sums_;
         for (int begin = 0; begin < n; begin += kBlock * length_, sums += kBlock) {
             const int end = begin + kBlock * length_;
             const int32_t* row_of = row_of_;
             int i = begin;
             for (; i < end && i + kPairLanes <= n; i += kPairLanes, row_of += kPairLanes) {
+                if (prefetches) prefetch_pair(g + i, y + i);
                 const LanePair s = {pick(sums, row_of), pick(sums, row_of + kLanes)};
                 store_pair(out + i, load_pair(y + i) * (load_pair(g + i) - s));
             }
@@ -75,6 +76,21 @@ class ShortRows {
                 store_first_pair(
                     out + i, load_first_pair(y + i, n - i) * (load_first_pair(g + i, n - i) - s),
                     n - i);
+            }
+        }
+    }
+
+    // From memory, what is read some batches later; measured to gain a tenth in float. An address
+    // that does not exist does no harm.
+    template <class T>
+    AG_INLINE void prefetch_pair(const T* g, const T* y) const {
+        constexpr int kRead = 0, kSecondCache = 2, kLine = 64 / sizeof(T);
+        const auto distance = 3 * kBatch * static_cast<uintptr_t>(length_) * sizeof(T);
+        for (const T* p : {g, y}) {
+            for (int k = 0; k < kPairLanes; k += kLine) {
+                __builtin_prefetch(
+                    reinterpret_cast<const void*>(reinterpret_cast<uintptr_t>(p + k) + distance),
+                    kRead, kSecondCache);
             }
         }
     }
