@@ -179,12 +179,18 @@ class ChannelSum {
     void add_rows(const Rows& rows, int count, int n, const float* parameters,
                   Lanes (*sums)[kSums]) {
         if (plan_.position_step == 1) {
-            ascend_grad::add_rows<1, T>(element_, rows, count, n, parameters, sums);
+            ascend_grad::add_rows<1, false, T>(element_, rows, count, n, parameters, sums);
         } else {
-            ascend_grad::add_rows<2, T>(element_, rows, count, n, parameters, sums);
+            ascend_grad::add_rows<2, false, T>(element_, rows, count, n, parameters, sums);
         }
     }
     void stream_rows(Rows rows, int count, int n, const float* parameters, Lanes (*sums)[kSums]) {
+        const int64_t bytes = n * static_cast<int64_t>(sizeof(T));
+        const auto to = reinterpret_cast<intptr_t>(rows.at[2]);
+        if (plan_.position_step == 1 && (to | rows.step[2] | bytes) % 64 == 0) {
+            ascend_grad::add_rows<1, true, T>(element_, rows, count, n, parameters, sums);
+            return;
+        }
         for (int r = 0; r < count; ++r) {
             sink_.move_to(rows.at[2] + r * rows.step[2]);
             Rows one = {{rows.at[0] + r * rows.step[0], rows.at[1] + r * rows.step[1],
@@ -339,7 +345,7 @@ class ChannelSum {
                 rows.at[k] = reinterpret_cast<char*>(stage[k]);
                 rows.step[k] = step * static_cast<int64_t>(sizeof(float));
             }
-            ascend_grad::add_rows<1, float>(element_, rows, channels_, n, parameters_, sums);
+            ascend_grad::add_rows<1, false, float>(element_, rows, channels_, n, parameters_, sums);
             if (Element::kWrites) {
                 for_each_run(row, begin + done, n, kOperands - 1,
                              [&](char* at, int column, const Tile& tile) {

@@ -8,8 +8,8 @@
 // channels.
 #pragma once
 
-#include "isa/pair.h"
 #include "isa/shuffle.h"
+#include "isa/stream.h"
 
 namespace ascend_grad {
 namespace {
@@ -39,7 +39,7 @@ struct Rows {
 };
 
 // add_rows() of rows of more than kVectors - 1 vectors, at most kVectors, without loops.
-template <int kVectors, class U, class Element>
+template <int kVectors, bool kStreams, class U, class Element>
 inline void add_rows_of(const Element& element, const Rows& rows, int count, int n,
                         const float* parameters, Lanes (*sums)[Element::kSums]) {
     constexpr int kSums = Element::kSums;
@@ -63,16 +63,22 @@ inline void add_rows_of(const Element& element, const Rows& rows, int count, int
         if constexpr (Element::kWrites) {
             U* out = reinterpret_cast<U*>(rows.at[2] + row * rows.step[2]);
             for (int k = 0; k + 2 <= kLast; k += 2)
-                store_pair(out + k * kLanes, {value[k], value[k + 1]});
-            if constexpr (kLast % 2 == 1) store(out + (kLast - 1) * kLanes, value[kLast - 1]);
-            store_first(out + kLast * kLanes, value[kLast], rest);
+                store_pair_to<kStreams>(out + k * kLanes, {value[k], value[k + 1]});
+            if constexpr (kLast % 2 == 1)
+                store_to<kStreams>(out + (kLast - 1) * kLanes, value[kLast - 1]);
+            if (kStreams && rest == kLanes) {
+                stream_store(out + kLast * kLanes, value[kLast]);
+            } else {
+                store_first(out + kLast * kLanes, value[kLast], rest);
+            }
         }
     }
 }
 
 // Adds the terms of n elements of each of `count` rows to the lane sums of that row and stores
-// their outputs. kStep: elements of memory from one of a row's inputs to the next.
-template <int kStep, class U, class Element>
+// their outputs. kStep: elements of memory from one of a row's inputs to the next. kStreams:
+// outputs are whole cache lines and go past the caches.
+template <int kStep, bool kStreams, class U, class Element>
 inline void add_rows(const Element& element, const Rows& rows, int count, int n,
                      const float* parameters, Lanes (*sums)[Element::kSums]) {
     constexpr int kSums = Element::kSums;
@@ -80,13 +86,13 @@ inline void add_rows(const Element& element, const Rows& rows, int count, int n,
     if constexpr (kStep == 1) {
         switch ((n + kLanes - 1) / kLanes) {
             case 1:
-                return add_rows_of<1, U>(element, rows, count, n, parameters, sums);
+                return add_rows_of<1, kStreams, U>(element, rows, count, n, parameters, sums);
             case 2:
-                return add_rows_of<2, U>(element, rows, count, n, parameters, sums);
+                return add_rows_of<2, kStreams, U>(element, rows, count, n, parameters, sums);
             case 3:
-                return add_rows_of<3, U>(element, rows, count, n, parameters, sums);
+                return add_rows_of<3, kStreams, U>(element, rows, count, n, parameters, sums);
             case 4:
-                return add_rows_of<4, U>(element, rows, count, n, parameters, sums);
+                return add_rows_of<4, kStreams, U>(element, rows, count, n, parameters, sums);
             default:
                 break;
         }
@@ -104,12 +110,12 @@ inline void add_rows(const Element& element, const Rows& rows, int count, int n,
             const LanePair y = load_pair_of<kStep>(b, i);
             const LanePair value = {element(x.low, y.low, p, terms),
                                     element(x.high, y.high, p, later_terms)};
-            if (Element::kWrites) store_pair(out + i, value);
+            if (Element::kWrites) store_pair_to<kStreams>(out + i, value);
             for (int k = 0; k < kSums; ++k) s[k] = (s[k] + terms[k]) + later_terms[k];
         }
         for (; i + kLanes + kBeyond <= n; i += kLanes) {
             const Lanes value = element(load_of<kStep>(a, i), load_of<kStep>(b, i), p, terms);
-            if (Element::kWrites) store(out + i, value);
+            if (Element::kWrites) store_to<kStreams>(out + i, value);
             for (int k = 0; k < kSums; ++k) s[k] = s[k] + terms[k];
         }
         if (i < n) {

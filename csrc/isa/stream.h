@@ -67,6 +67,23 @@ AG_INLINE void stream_store(double* p, Lanes x) {
 AG_INLINE void stream_store_pair(double* p, LanePair x) {
     store_pair(p, x);
 }
+// Past the caches or not.
+template <bool kStreams, class T>
+AG_INLINE void store_to(T* p, Lanes x) {
+    if constexpr (kStreams) {
+        stream_store(p, x);
+    } else {
+        store(p, x);
+    }
+}
+template <bool kStreams, class T>
+AG_INLINE void store_pair_to(T* p, LanePair x) {
+    if constexpr (kStreams) {
+        stream_store_pair(p, x);
+    } else {
+        store_pair(p, x);
+    }
+}
 AG_INLINE void stream_fence() {
 #if defined(__x86_64__)
     _mm_sfence();

@@ -10,7 +10,7 @@ namespace {
 inline constexpr int64_t kMaxColumns = 512;    // of grad_input per tile along the width
 inline constexpr int64_t kMaxChannels = 1024;  // per tile along channels
 inline constexpr int64_t kRows = 16;           // of quotients that are kept, at most
-inline constexpr int64_t kFloats = 6144;       // of rows along channels, all together
+inline constexpr int64_t kFloats = 24576;      // of rows along channels, all together
 inline constexpr int64_t kTransposed = 16384;  // elements that are transposed at a time
 
 // Windows that cover one element, at most.
@@ -37,7 +37,9 @@ constexpr int64_t kept_rows(const AvgPool2dBackward::Plan& plan) {
 // keep any.
 constexpr int64_t columns_per_tile(const AvgPool2dBackward::Plan& plan) {
     const int64_t pitch = (plan.channel_tile + 31) / 32 * 32;
-    const int64_t windows = kFloats / (kept_rows(plan) * pitch) - overlap(plan.width) - 1;
+    // Measured: transposed, that whole rows fit counts for more than the nearest cache.
+    const int64_t floats = plan.transposes ? kFloats : kFloats / 2;
+    const int64_t windows = floats / (kept_rows(plan) * pitch) - overlap(plan.width) - 1;
     const int64_t columns =
         windows < kFloats / plan.width.stride ? windows * plan.width.stride + 1 : kFloats;
     const int64_t most = plan.transposes ? kTransposed / pitch : kFloats;

@@ -72,8 +72,8 @@ void cut_into_tasks(Op::Plan& plan, int64_t row_bytes) {
     switch (plan.traversal) {
         case Op::Traversal::kAlongRows:
             // Of 16 bit at least two: while a row is written the next one is converted (measured).
-            plan.rows_per_group = std::max<int64_t>(data_type_size(plan.dtype) == 2 ? 2 : 1,
-                                                    (64 << 10) / row_bytes);
+            plan.rows_per_group =
+                std::max<int64_t>(data_type_size(plan.dtype) == 2 ? 2 : 1, (64 << 10) / row_bytes);
             break;
         case Op::Traversal::kAcrossRows:
         case Op::Traversal::kAlongToAcross:
