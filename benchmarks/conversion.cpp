@@ -28,6 +28,17 @@ AG_INLINE void combine(const T* first, const T* second, T* target, int64_t n, bo
     }
 }
 
+// As softmax does, a share being a row: output * (grad_output - sum).
+template <class T>
+AG_INLINE void combine_twice(const T* first, const T* second, T* target, int64_t n, bool stream) {
+    LanePair sum{};
+    for (int64_t i = 0; i < n; i += kPairLanes)
+        sum = sum + load_pair(first + i) * load_pair(second + i);
+    renew(sum);
+    for (int64_t i = 0; i < n; i += kPairLanes)
+        put(target + i, load_pair(second + i) * (load_pair(first + i) - sum), stream);
+}
+
 template <class T>
 AG_INLINE LanePair add(const T* first, const T* second, int64_t n, LanePair sum) {
     LanePair other{};
@@ -54,6 +65,10 @@ void convert(const Traffic& traffic, bool stream, int64_t steps, int64_t begin, 
         const int64_t from = share(sources, step, steps) * kElements;
         const int64_t n = share(sources, step + 1, steps) * kElements - from;
         const T* other = second == nullptr ? nullptr : second + from;
+        if (traffic.twice) {
+            combine_twice(first + from, other, target + from, n, stream);
+            continue;
+        }
         if (sources == targets) {
             combine(first + from, other, target + from, n, stream);
             continue;

@@ -156,12 +156,17 @@ void run(const Traffic& traffic, Mover move, bool stream, int threads) {
 // what lies behind the last whole line is left out.
 double seconds(uintptr_t first, uintptr_t second, int64_t source_bytes, uintptr_t target,
                int64_t target_bytes, bool stream, int threads, int64_t repeats,
-               const std::string& dtype) {
+               const std::string& dtype, bool twice) {
     if ((first | second | target) % kLineBytes != 0)
         throw std::invalid_argument("buffers must lie on cache lines");
+    if (twice && (dtype.empty() || second == 0 || source_bytes != target_bytes))
+        throw std::invalid_argument("twice: a dtype, two sources and a target of equal size");
     const Traffic traffic{reinterpret_cast<const Line*>(first),
-                          reinterpret_cast<const Line*>(second), reinterpret_cast<Line*>(target),
-                          source_bytes / kLineBytes, target_bytes / kLineBytes};
+                          reinterpret_cast<const Line*>(second),
+                          reinterpret_cast<Line*>(target),
+                          source_bytes / kLineBytes,
+                          target_bytes / kLineBytes,
+                          twice};
     const Mover move = mover_of(dtype);
     const py::gil_scoped_release release;
     using Clock = std::chrono::steady_clock;
@@ -181,9 +186,10 @@ PYBIND11_MODULE(_bench, m) {
 #endif
     m.def("seconds", seconds, py::arg("first"), py::arg("second"), py::arg("source_bytes"),
           py::arg("target"), py::arg("target_bytes"), py::arg("stream"), py::arg("threads"),
-          py::arg("repeats"), py::arg("dtype") = "",
+          py::arg("repeats"), py::arg("dtype") = "", py::arg("twice") = false,
           "Seconds of one pass that reads two buffers (or one: second=0) and writes one (or none: "
-          "target=0); with a dtype, one that also converts elements to float and back.");
+          "target=0); with a dtype, one that also converts elements to float and back, and reads "
+          "the sources twice where the target needs sums of them.");
 }
 
 }  // namespace ascend_grad::bench

@@ -22,6 +22,9 @@ struct Traffic {
     const Line* second;
     Line* target;
     int64_t source_lines, target_lines;
+    // Movers that convert: a share of the target needs the sum of that of the sources, which is
+    // therefore read twice, the second time from the nearest cache.
+    bool twice;
 };
 
 // Does steps [begin, end) of `steps` equal shares of all buffers.

@@ -202,6 +202,27 @@ def test_a_wrong_peer_is_left_out(capsys: pytest.CaptureFixture) -> None:
     assert "peer wrong is left out" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_the_limit_of_two_passes_has_the_sums_before_it_writes(dtype: str) -> None:
+    lanes, share_bytes = 32, 1024
+    generator = np.random.default_rng(0)
+    kind = np.dtype(ml_dtypes.bfloat16 if dtype == "bfloat16" else dtype)
+    block = share_bytes // kind.itemsize
+    g, y, written = (Operand((block,), kind, "").memory for _ in range(3))
+    for source in (g, y):
+        source[:] = generator.standard_normal(block)
+    sums = np.zeros(lanes, np.float32)
+    for start in range(0, block, lanes):
+        part = slice(start, start + lanes)
+        sums += g[part].astype(np.float32) * y[part].astype(np.float32)
+    want = y.astype(np.float32) * (g.astype(np.float32) - np.tile(sums, block // lanes))
+    addresses = g.ctypes.data, y.ctypes.data, g.nbytes, written.ctypes.data, g.nbytes
+    assert _bench.seconds(*addresses, False, 1, repeats=1, dtype=dtype, twice=True) > 0
+    np.testing.assert_array_equal(written, want.astype(kind))
+    with pytest.raises(ValueError, match="twice"):
+        _bench.seconds(*addresses, False, 1, repeats=1, twice=True)
+
+
 def test_limit_is_of_the_fastest_kernel() -> None:
     case = next(case for case in grid(smoke=True) if case.operator == "prelu_backward")
     problem = Problem(case, "float32")

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ascend_grad import _bench
+from ascend_grad.bench.cases import SOFTMAX
 from ascend_grad.bench.problem import Problem
 
 # Below this a second thread may cost more than it brings: the limit may use one.
@@ -17,7 +18,8 @@ Kernel = Callable[[int], float]
 def kernels(problem: Problem, threads: int, converting: bool = False) -> dict[str, Kernel]:
     """Ways to move the bytes, by name; each takes a number of passes and returns seconds per pass.
     The fastest is the limit. `converting`: each element is also widened to float, added or
-    multiplied, and where it is written, rounded to the case's dtype."""
+    multiplied, and where it is written, rounded to the case's dtype. Softmax needs a row's sum
+    before the row can be written: its elements are widened twice."""
     teams = {1, threads} if problem.moved_bytes < _SMALL_BYTES else {threads}
     can_stream = problem.target is not None and _bench.has_streaming_stores
     return {
@@ -44,6 +46,7 @@ def _kernel(problem: Problem, stream: bool, threads: int, dtype: str) -> Kernel:
             threads=threads,
             repeats=passes,
             dtype=dtype,
+            twice=bool(dtype) and problem.case.operator == SOFTMAX,
         )
 
     return seconds
