@@ -21,6 +21,7 @@ class QuotientRows : public PoolTile<T> {
     using Base::factor_;
     using Base::plan_;
     using Base::rounded_by_mode;
+    using Base::streaming_;
 
     static constexpr int kSlots = pool_scratch::kRows;
     static constexpr int kMaxPitch = pool_scratch::kMaxColumns + 4 * kLanes;
@@ -103,6 +104,7 @@ class QuotientRows : public PoolTile<T> {
     // kStep: elements from one window to the next; 0: any.
     template <int kStep, class Function>
     AG_INLINE void load_rows(int64_t first, int64_t end, const Function& function) {
+        constexpr int kBytes = static_cast<int>(sizeof(T));
         const char* from = plane_ + first_window_ * plan_.width_stride[0];
         float* slots = slots_ + kLanes + (first_window_ - lowest_);
         const T* plane_end = reinterpret_cast<const T*>(plane_end_);
@@ -130,9 +132,17 @@ class QuotientRows : public PoolTile<T> {
                 const Lanes x = kStep == 0
                                     ? load(to + j)
                                     : load_windows<kStep>(p + kStep * j, plane_end, windows - j);
+                if (streaming_) prefetch(from + i * stride + kStep * j * kBytes);
                 store_raw(to + j, function(rounded_by_mode(x), j) + Lanes{});
             }
         }
+    }
+    // What will be read some rows later, from memory: streaming stores keep the hardware from doing
+    // so in time (measured: 3 x 3 windows in float gain a tenth). An address that does not exist
+    // does no harm.
+    static AG_INLINE void prefetch(const char* p) {
+        constexpr intptr_t kAhead = 2048;
+        __builtin_prefetch(reinterpret_cast<const void*>(reinterpret_cast<intptr_t>(p) + kAhead));
     }
     template <int kStep>
     static AG_INLINE Lanes load_windows(const T* p, const T* end, int n) {
