@@ -12,68 +12,69 @@ class PoolDirect : PoolTile<T> {
     using Base = PoolTile<T>;
     using Base::columns_;
     using Base::rows_;
+    using Base::run_;
     using Base::t_;
+    using Base::windows_;
 
   public:
     __aicore__ inline PoolDirect(GM_ADDR grad_output, GM_ADDR grad_input,
                                  const AvgPool2dBackwardTiling& tiling, TPipe& pipe)
         : Base(grad_output, grad_input, tiling, pipe),
-          divisors_(tiling, tiling.table_columns, pipe) {
-        quotients_ = this->floats(pipe, quotients_buffer_, t_.table_columns);
+          divisors_(tiling, tiling.divisor_columns, pipe) {
         row_ = this->floats(pipe, row_buffer_, static_cast<uint32_t>(t_.tile_width));
     }
 
     __aicore__ inline void run() {
-        while (this->next_tile()) {
-            const uint32_t width = static_cast<uint32_t>(columns_.end - columns_.begin);
-            PipeBarrier<PIPE_V>();
-            this->fill(this->tile_lanes(), 0.0f,
-                       static_cast<uint32_t>(rows_.end - rows_.begin) * t_.tile_pitch);
-            const int64_t last =
-                least((rows_.end - 1 + t_.pad_height) / t_.stride_height, t_.windows_height - 1);
-            for (int64_t i =
-                     first_window(rows_.begin, t_.kernel_height, t_.stride_height, t_.pad_height);
-                 i <= last; ++i) {
-                add_windows_of_row(i);
-                const int64_t top = i * t_.stride_height - t_.pad_height;
-                const int64_t end = least(rows_.end, top + t_.kernel_height);
-                PipeBarrier<PIPE_V>();
-                for (int64_t row = greatest(rows_.begin, top); row < end; ++row) {
-                    const LocalTensor<float> to =
-                        this->tile_lanes()[this->tile_position(0, row - rows_.begin, 0) * kLanes];
-                    Add(to, to, row_, static_cast<int32_t>(width * kLanes));
-                }
+        while (this->next_run()) {
+            while (this->next_rows(run_.end)) {
+                sum();
+                this->store_tile();
             }
-            this->store_tile();
         }
     }
 
   private:
-    // The first window that reaches element x.
-    __aicore__ inline int64_t first_window(int64_t x, int64_t kernel, int64_t stride, int64_t pad) {
-        const int64_t beyond = x + pad - kernel;
-        return beyond < 0 ? 0 : beyond / stride + 1;
+    __aicore__ inline void sum() {
+        const uint32_t width = static_cast<uint32_t>(columns_.end - columns_.begin);
+        PipeBarrier<PIPE_V>();
+        this->fill(this->tile_lanes(), 0.0f,
+                   static_cast<uint32_t>(rows_.end - rows_.begin) * t_.tile_pitch);
+        const int64_t end =
+            least((rows_.end - 1 + t_.pad_height) / t_.stride_height + 1, t_.windows_height);
+        for (int64_t i =
+                 this->first_window(rows_.begin, t_.kernel_height, t_.stride_height, t_.pad_height);
+             i < end; ++i) {
+            add_windows_of_row(i);
+            const int64_t top = i * t_.stride_height - t_.pad_height;
+            const int64_t bottom = least(rows_.end, top + t_.kernel_height);
+            PipeBarrier<PIPE_V>();
+            for (int64_t row = greatest(rows_.begin, top); row < bottom; ++row) {
+                const uint32_t at = static_cast<uint32_t>(row - rows_.begin) * t_.tile_pitch;
+                const LocalTensor<float> to = this->tile_lanes()[at * kLanes];
+                Add(to, to, row_, static_cast<int32_t>(width * kLanes));
+            }
+        }
     }
 
     // row_ = for each column of the tile, the sum over those windows of row i that cover it.
     __aicore__ inline void add_windows_of_row(int64_t i) {
         PipeBarrier<PIPE_V>();
         this->fill(row_, 0.0f, static_cast<uint32_t>(t_.tile_width));
-        const int64_t end =
-            least((columns_.end - 1 + t_.pad_width) / t_.stride_width + 1, t_.windows_width);
-        GradPart part{i, i + 1, 0, 0};
-        for (part.first_column =
-                 first_window(columns_.begin, t_.kernel_width, t_.stride_width, t_.pad_width);
-             part.first_column < end; part.first_column = part.end_column) {
-            part.end_column = least(part.first_column + t_.table_columns, end);
-            const uint32_t count = static_cast<uint32_t>(part.end_column - part.first_column);
-            this->load(part);
-            this->widen(part);
-            divisors_.set_columns(part.first_column, count);
-            divisors_.set_row(i);
-            divisors_.divide(quotients_, this->grad_lanes(), 0, count);
+        for (PoolRange part{windows_.begin, 0}; part.begin < windows_.end; part.begin = part.end) {
+            part.end = least(part.begin + t_.divisor_columns, windows_.end);
+            const uint32_t count = static_cast<uint32_t>(part.end - part.begin);
+            const LanesShape shape = this->grad_part({i, i + 1}, part);
+            this->load(shape);
+            this->widen(shape, 0);
+            if (divisors_.is_constant()) {
+                divisors_.divide_all(this->grads_, count);
+            } else {
+                divisors_.set_columns(part.begin, count);
+                divisors_.set_row(i);
+                divisors_.divide_row(this->grads_);
+            }
             for (uint32_t j = 0; j < count; ++j)
-                add_window(part.first_column + j, quotients_[j * kLanes]);
+                add_window(part.begin + j, this->grads_[j * kLanes]);
         }
     }
     __aicore__ inline void add_window(int64_t j, const LocalTensor<float>& quotient) {
@@ -90,8 +91,8 @@ class PoolDirect : PoolTile<T> {
 
     static constexpr uint8_t kRowBlocks = kLanes * sizeof(float) / kBlockBytes;
     PoolDivisors<Base::kIsNarrow> divisors_;
-    typename Base::Buffer quotients_buffer_, row_buffer_;
-    LocalTensor<float> quotients_, row_;
+    typename Base::Buffer row_buffer_;
+    LocalTensor<float> row_;
 };
 
 }  // namespace kernels

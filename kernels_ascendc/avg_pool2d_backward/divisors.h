@@ -21,28 +21,52 @@ class PoolDivisors {
   public:
     using Buffer = TBuf<TPosition::VECCALC>;
 
-    __aicore__ inline PoolDivisors(const AvgPool2dBackwardTiling& tiling, uint32_t columns,
+    // `columns`: windows of a row, at most.
+    __aicore__ inline PoolDivisors(const AvgPool2dBackwardTiling& tiling, int64_t columns,
                                    TPipe& pipe)
-        : t_(tiling), columns_(columns) {
+        : t_(tiling) {
         if (t_.factor != 0.0f) return;
-        const uint32_t bytes = columns * kLanes * sizeof(float);
-        pipe.InitBuffer(counts_buffer_, bytes);
-        pipe.InitBuffer(divisors_buffer_, bytes);
-        pipe.InitBuffer(products_buffer_, bytes);
-        counts_ = counts_buffer_.Get<float>();
+        const uint32_t floats =
+            is_constant() ? kRepeatFloats : static_cast<uint32_t>(columns) * kLanes;
+        pipe.InitBuffer(divisors_buffer_, floats * sizeof(float));
         divisors_ = divisors_buffer_.Get<float>();
+        if (is_constant()) {
+            Duplicate(divisors_, t_.divisor, static_cast<int32_t>(floats));
+            return;
+        }
+        pipe.InitBuffer(counts_buffer_, floats * sizeof(float));
+        pipe.InitBuffer(products_buffer_, floats * sizeof(float));
+        counts_ = counts_buffer_.Get<float>();
         products_ = products_buffer_.Get<float>();
     }
 
-    // For `count` windows from column `first` on.
-    __aicore__ inline void set_columns(int64_t first, int64_t count) {
-        if (t_.factor != 0.0f) return;
-        row_count_ = -1;
-        PipeBarrier<PIPE_V>();
-        if (t_.divisor != 0.0f) {
-            Duplicate(divisors_, t_.divisor, static_cast<int32_t>(columns_ * kLanes));
+    // Whether all windows divide by the same.
+    __aicore__ inline bool is_constant() const { return t_.factor != 0.0f || t_.divisor != 0.0f; }
+    __aicore__ inline void divide_all(const LocalTensor<float>& x, uint32_t positions) {
+        const uint32_t floats = positions * kLanes;
+        if (t_.factor != 0.0f) {
+            Muls(x, x, t_.factor, static_cast<int32_t>(floats));
             return;
         }
+        const BinaryRepeatParams params(1, 1, 1, 8, 8, 0);
+        const uint32_t repeats = floats / kRepeatFloats;
+        for (uint32_t done = 0; done < repeats; done += kMaxRepeat) {
+            const LocalTensor<float> part = x[done * kRepeatFloats];
+            const uint32_t left = repeats - done;
+            Div(part, part, divisors_, kRepeatFloats,
+                static_cast<uint8_t>(left < kMaxRepeat ? left : kMaxRepeat), params);
+        }
+        const LocalTensor<float> rest = x[repeats * kRepeatFloats];
+        if (floats > repeats * kRepeatFloats)
+            Div(rest, rest, divisors_, static_cast<int32_t>(floats - repeats * kRepeatFloats));
+    }
+
+    // --- Where they differ.
+
+    // For `count` windows from column `first` on.
+    __aicore__ inline void set_columns(int64_t first, int64_t count) {
+        row_count_ = -1;
+        PipeBarrier<PIPE_V>();
         // Neighbouring windows mostly count the same.
         for (int64_t begin = first, end; begin < first + count; begin = end) {
             const int64_t value = counted_columns(begin);
@@ -55,7 +79,6 @@ class PoolDivisors {
     }
     // For the windows of row i.
     __aicore__ inline void set_row(int64_t i) {
-        if (t_.factor != 0.0f || t_.divisor != 0.0f) return;
         const int64_t count = counted(i, t_.kernel_height, t_.stride_height, t_.pad_height,
                                       t_.height, t_.count_include_pad != 0);
         if (count == row_count_) return;
@@ -71,26 +94,23 @@ class PoolDivisors {
         }
         PipeBarrier<PIPE_V>();
     }
-    // to = from / divisors for the windows from `column` (counted from set_columns' first) on.
-    __aicore__ inline void divide(const LocalTensor<float>& to, const LocalTensor<float>& from,
-                                  uint32_t column, uint32_t columns) {
-        const int32_t count = static_cast<int32_t>(columns * kLanes);
-        if (t_.factor != 0.0f) {
-            Muls(to, from, t_.factor, count);
-        } else if (kReciprocal && t_.divisor == 0.0f) {
-            Mul(to, from, divisors_[column * kLanes], count);
+    // Those windows of that row.
+    __aicore__ inline void divide_row(const LocalTensor<float>& x) {
+        if constexpr (kReciprocal) {
+            Mul(x, x, divisors_, used_);
         } else {
-            Div(to, from, divisors_[column * kLanes], count);
+            Div(x, x, divisors_, used_);
         }
     }
 
   private:
+    static constexpr uint32_t kRepeatFloats = 64;
+
     __aicore__ inline int64_t counted_columns(int64_t i) {
         return counted(i, t_.kernel_width, t_.stride_width, t_.pad_width, t_.width,
                        t_.count_include_pad != 0);
     }
     const AvgPool2dBackwardTiling& t_;
-    const uint32_t columns_;
     Buffer counts_buffer_, divisors_buffer_, products_buffer_;
     LocalTensor<float> counts_, divisors_, products_;
     int32_t used_ = 0;

@@ -1,4 +1,5 @@
-// Which tiles a core has, which windows they need, and where both lie in global memory.
+// Which elements a core has, run by run, which windows they need, and where both lie in global
+// memory.
 #pragma once
 
 #include "avg_pool2d_backward/lane_copy.h"
@@ -6,16 +7,8 @@
 
 namespace kernels {
 
-// One axis of a tile: elements [begin, end) of grad_input, and windows [first, last] that they may
-// have; those below 0 and beyond the last one do not exist.
-struct TileAxis {
+struct PoolRange {
     int64_t begin, end;
-    int64_t first, last;
-};
-
-// A rectangle of grad_output.
-struct GradPart {
-    int64_t first_row, end_row, first_column, end_column;
 };
 
 template <typename T>
@@ -23,113 +16,109 @@ class PoolGeometry {
   protected:
     __aicore__ inline explicit PoolGeometry(const AvgPool2dBackwardTiling& tiling) : t_(tiling) {
         const int64_t core = GetBlockIdx(), cores = GetBlockNum();
-        first_tile_ = core * t_.units / cores * t_.unit_tiles;
+        tile_ = core * t_.units / cores * t_.unit_tiles;
         end_tile_ = (core + 1) * t_.units / cores * t_.unit_tiles;
-        tile_ = first_tile_ - 1;
     }
 
-    // Goes to the first or next tile of this core; false when there is none.
-    __aicore__ inline bool next_tile() {
-        if (tile_ + 1 >= end_tile_) return false;
-        set_tile(++tile_);
+    // Goes to the first or next run of this core: neighbouring rows, or whole planes; false when
+    // there is none.
+    __aicore__ inline bool next_run() {
+        tile_ += run_tiles_;
+        const int64_t left = end_tile_ - tile_;
+        if (left <= 0) return false;
+        const int64_t tiles = t_.tiles_height * t_.tiles_width;
+        const int64_t row = tile_ % t_.tiles_height;
+        if (tiles == 1) {
+            // Runs end at multiples of their length, where copies begin better; the first is short,
+            // as nothing overlaps with its load.
+            const int64_t whole = t_.lane_planes / t_.unit_planes;
+            const int64_t most = run_tiles_ == 0 ? (whole + 1) / 2 : whole;
+            run_tiles_ = least(left, most - tile_ % most);
+            planes_ = run_tiles_ * t_.unit_planes;
+        } else {
+            run_tiles_ = least(left, t_.tiles_height - row);
+        }
+        first_plane_ = tile_ / tiles * t_.unit_planes * kLanes;
+        run_ = {begin_of(row, t_.unit_height, t_.phase_height),
+                least(begin_of(row + run_tiles_, t_.unit_height, t_.phase_height), t_.height)};
+        if (tiles == 1) run_.end = t_.height;
+        rows_.end = run_.begin;
+        const int64_t column = tile_ % tiles / t_.tiles_height;
+        columns_ = {begin_of(column, t_.tile_width, t_.phase_width),
+                    least(begin_of(column + 1, t_.tile_width, t_.phase_width), t_.width)};
+        windows_ = {
+            greatest(first_window(columns_.begin, t_.kernel_width, t_.stride_width, t_.pad_width),
+                     0),
+            least((columns_.end - 1 + t_.pad_width) / t_.stride_width + 1, t_.windows_width)};
+        return true;
+    }
+    // Goes on to the next rows of the run, a tile of them at most, of those before `ready`.
+    __aicore__ inline bool next_rows(int64_t ready) {
+        const int64_t left = ready - rows_.end;
+        if (left <= 0) return false;
+        rows_.begin = rows_.end;
+        rows_.end += (left - 1) / ((left - 1) / t_.tile_height + 1) + 1;
         return true;
     }
 
-    // --- grad_output.
-
-    // Position of an element of the part among its lanes; planes of a lane follow each other.
-    __aicore__ inline uint32_t position(const GradPart& part, int64_t plane, int64_t row,
-                                        int64_t column) {
-        const int64_t rows = t_.lane_planes > 1 ? t_.grad_height : part.end_row - part.first_row;
-        const int64_t first = has_whole_rows() ? 0 : part.first_column;
-        return static_cast<uint32_t>((plane * rows + row - part.first_row) * pitch(part) + column -
-                                     first);
+    // Rows of windows that the run may have; those below 0 and from windows_height on do not exist.
+    __aicore__ inline PoolRange window_rows() {
+        return {(run_.begin + t_.pad_height) / t_.stride_height - (t_.cover_height - 1),
+                (run_.end - 1 + t_.pad_height) / t_.stride_height + 1};
     }
-    __aicore__ inline LanesShape shape_of(const GradPart& part) {
-        LanesShape shape;
+    // The first window that may reach element x.
+    __aicore__ inline int64_t first_window(int64_t x, int64_t kernel, int64_t stride, int64_t pad) {
+        const int64_t beyond = x + pad - kernel;
+        return beyond < 0 ? 0 : beyond / stride + 1;
+    }
+    // Windows along an axis that cover elements at distance r from the begin of the last of them.
+    __aicore__ inline uint32_t covering(int64_t r, int64_t kernel, int64_t stride, uint32_t limit) {
+        return r >= kernel ? 0 : static_cast<uint32_t>(least((kernel - 1 - r) / stride + 1, limit));
+    }
+
+    // `count` elements of each lane of grad_output, from element `first` of its first plane on.
+    __aicore__ inline LanesShape grad_stretch(int64_t first, int64_t count) {
         const uint64_t plane = static_cast<uint64_t>(t_.grad_height * t_.grad_width);
+        LanesShape shape;
         set_lanes(shape, plane);
-        shape.offset = first_plane() * plane;
-        shape.lane_elements = t_.grad_elements;
+        shape.offset = first_plane_ * plane + static_cast<uint64_t>(first);
+        shape.rows = 1;
+        shape.columns = shape.row_pitch = static_cast<uint32_t>(count);
+        shape.lane_elements = round_up(shape.columns, kLanes);
+        return shape;
+    }
+    // Rows and columns of grad_output's planes.
+    __aicore__ inline LanesShape grad_part(const PoolRange& rows, const PoolRange& columns) {
+        LanesShape shape = grad_stretch(rows.begin * t_.grad_width + columns.begin, 1);
         shape.row_stride = static_cast<uint64_t>(t_.grad_width);
-        shape.row_pitch = pitch(part);
-        if (t_.lane_planes > 1) {
-            shape.rows = 1;
-            shape.columns = static_cast<uint32_t>(shape.lane_stride);
-            return shape;
-        }
-        shape.offset += static_cast<uint64_t>(part.first_row * t_.grad_width);
-        const uint32_t rows = static_cast<uint32_t>(part.end_row - part.first_row);
-        if (has_whole_rows()) {
-            shape.rows = 1;
-            shape.columns = rows * static_cast<uint32_t>(t_.grad_width);
-        } else {
-            shape.offset += static_cast<uint64_t>(part.first_column);
-            shape.rows = rows;
-            shape.columns = static_cast<uint32_t>(part.end_column - part.first_column);
-        }
+        shape.rows = static_cast<uint32_t>(rows.end - rows.begin);
+        shape.columns = static_cast<uint32_t>(columns.end - columns.begin);
+        shape.row_pitch = round_up(shape.columns, kBlock<T>);
+        shape.lane_elements = round_up(shape.rows * shape.row_pitch, kLanes);
         return shape;
     }
 
-    // --- grad_input.
-
-    __aicore__ inline uint32_t tile_position(int64_t plane, int64_t row, int64_t column) {
-        return static_cast<uint32_t>((plane * (rows_.end - rows_.begin) + row) * t_.tile_pitch +
-                                     column);
-    }
-    __aicore__ inline uint64_t first_plane() {
-        return static_cast<uint64_t>(group_ * t_.lane_planes * kLanes);
-    }
     __aicore__ inline void set_lanes(LanesShape& shape, uint64_t plane_elements) {
-        const int64_t left = t_.planes - static_cast<int64_t>(first_plane());
-        shape.lanes = static_cast<uint32_t>(least(left / t_.lane_planes, kLanes));
-        const int64_t planes = left - shape.lanes * t_.lane_planes;
+        const int64_t left = t_.planes - first_plane_;
+        shape.lanes = static_cast<uint32_t>(least(left / planes_, kLanes));
+        const int64_t planes = left - shape.lanes * planes_;
         shape.rest = shape.lanes < kLanes ? static_cast<uint32_t>(planes * plane_elements) : 0;
-        shape.lane_stride = t_.lane_planes * plane_elements;
+        shape.lane_stride = planes_ * plane_elements;
     }
 
     const AvgPool2dBackwardTiling& t_;
-    bool is_fresh_ = true;  // no tile of this core is above
-    bool is_last_ = true;   // nor below
-    TileAxis rows_, columns_;
+    int64_t planes_ = 1;        // of a lane
+    int64_t first_plane_ = 0;   // of lane 0
+    PoolRange run_;             // rows of the run
+    PoolRange rows_, columns_;  // of the tile
+    PoolRange windows_;         // columns of windows that exist and may reach the tile
 
   private:
-    __aicore__ inline void set_tile(int64_t tile) {
-        const int64_t tiles = t_.tiles_height * t_.tiles_width;
-        group_ = tile / tiles;
-        const int64_t row = tile % tiles % t_.tiles_height;
-        const int64_t column = tile % tiles / t_.tiles_height;
-        is_fresh_ = row == 0 || tile == first_tile_;
-        is_last_ = row == t_.tiles_height - 1 || tile + 1 == end_tile_;
-        rows_ = axis(row, t_.tile_height, t_.phase_height, t_.height, t_.stride_height,
-                     t_.pad_height, t_.cover_height);
-        columns_ = axis(column, t_.tile_width, t_.phase_width, t_.width, t_.stride_width,
-                        t_.pad_width, t_.cover_width);
-    }
-    __aicore__ inline TileAxis axis(int64_t tile, int64_t size, int64_t phase, int64_t extent,
-                                    int64_t stride, int64_t pad, int64_t cover) {
-        TileAxis a;
-        a.begin = greatest(0, tile * size - phase);
-        a.end = least(extent, (tile + 1) * size - phase);
-        a.first = (a.begin + pad) / stride - (cover - 1);
-        a.last = (a.end - 1 + pad) / stride;
-        return a;
+    __aicore__ inline int64_t begin_of(int64_t tile, int64_t size, int64_t phase) {
+        return greatest(0, tile * size - phase);
     }
 
-    // Whether parts of grad_output are loaded with all their columns.
-    __aicore__ inline bool has_whole_rows() {
-        return t_.tiles_width == 1 && t_.traversal != kPoolDirect;
-    }
-    // Elements between rows of a part that was loaded.
-    __aicore__ inline uint32_t pitch(const GradPart& part) {
-        return has_whole_rows()
-                   ? static_cast<uint32_t>(t_.grad_width)
-                   : round_up(static_cast<uint32_t>(part.end_column - part.first_column),
-                              kBlock<T>);
-    }
-
-    int64_t first_tile_, end_tile_, tile_;
-    int64_t group_ = 0;
+    int64_t tile_, end_tile_, run_tiles_ = 0;
 };
 
 }  // namespace kernels

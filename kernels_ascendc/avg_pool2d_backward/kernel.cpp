@@ -1,6 +1,7 @@
 // Entry points of AvgPool2dBackward, one per dtype of its tensors.
 #include "avg_pool2d_backward/direct.h"
-#include "avg_pool2d_backward/table.h"
+#include "avg_pool2d_backward/fill.h"
+#include "avg_pool2d_backward/sums.h"
 
 namespace kernels {
 
@@ -11,8 +12,11 @@ __aicore__ inline void avg_pool2d_backward(GM_ADDR grad_output, GM_ADDR grad_inp
     if (tiling.traversal == kPoolDirect) {
         PoolDirect<T> kernel(grad_output, grad_input, tiling, pipe);
         kernel.run();
+    } else if (tiling.traversal == kPoolFill) {
+        PoolFill<T> kernel(grad_output, grad_input, tiling, pipe);
+        kernel.run();
     } else {
-        PoolTable<T> kernel(grad_output, grad_input, tiling, pipe);
+        PoolSums<T> kernel(grad_output, grad_input, tiling, pipe);
         kernel.run();
     }
 }

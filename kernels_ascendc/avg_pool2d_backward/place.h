@@ -1,5 +1,5 @@
-// Rows of lane tiles, spread out by a step: what turns the sums for every stride-th element into
-// part of a row.
+// Copies and sums of rows of lane tiles, spread out by a step: what turns the sums for every
+// stride-th element into part of a row.
 #pragma once
 
 #include "common/lanes.h"
@@ -8,97 +8,128 @@ namespace kernels {
 
 constexpr uint32_t kFloatBlocks = kLanes * sizeof(float) / kBlockBytes;  // blocks of a position
 constexpr uint32_t kMaxBlockStride = 255;
-constexpr uint32_t kPositionsPerRepeat = 8;
+constexpr uint32_t kMaxPieces = 4095;  // of one copy
 
-// What place() writes: position column * step of row r = a (+ b) of that column, for `columns`
+enum class Placing {
+    kCopy,  // to = a
+    kSum,   // to = a + b
+    kAdd,   // to = a + b where b lies as `to` does, and may be it
+};
+
+// What place() writes: position column * step of row r from that column of a (and b), for `columns`
 // columns of `rows` rows; row pitches in positions.
 struct Placement {
     uint32_t columns, step;
     uint32_t rows, to_row, from_row;
 };
 
-// One side (lanes 0 to 7, or 8 to 15) of up to 8 positions per repeat, block by block.
-__aicore__ inline void place_blocks(const LocalTensor<float>& to, const LocalTensor<float>& a,
-                                    const LocalTensor<float>& b, bool adds, uint32_t positions,
-                                    uint32_t step, uint32_t repeats, uint32_t to_repeat,
-                                    uint32_t from_repeat) {
-    constexpr uint32_t kLanesPerBlock = 8;
-    const uint64_t mask = positions * kLanesPerBlock;
+__aicore__ inline void place_contiguous(const LocalTensor<float>& to, const LocalTensor<float>& a,
+                                        const LocalTensor<float>& b, Placing placing,
+                                        uint32_t positions) {
+    const int32_t count = static_cast<int32_t>(positions * kLanes);
+    if (placing == Placing::kCopy) {
+        Adds(to, a, 0.0f, count);
+    } else {
+        Add(to, a, b, count);
+    }
+}
+
+// A repeat's positions: neighbours as they are, and others block by block: lanes 0 to 7, then 8 to
+// 15.
+__aicore__ inline uint32_t positions_per_repeat(uint32_t step) {
+    return step == 1 ? 4 : 8;
+}
+
+__aicore__ inline void place_repeats(const LocalTensor<float>& to, const LocalTensor<float>& a,
+                                     const LocalTensor<float>& b, Placing placing,
+                                     uint32_t positions, uint32_t step, uint32_t repeats,
+                                     uint32_t to_repeat, uint32_t from_repeat) {
+    constexpr uint32_t kBlockLanes = kBlock<float>;
+    const uint32_t sides = step == 1 ? 1 : kFloatBlocks;
+    const uint64_t mask = positions * (step == 1 ? kLanes : kBlockLanes);
+    const uint8_t to_block = static_cast<uint8_t>(step == 1 ? 1 : step * kFloatBlocks);
+    const uint8_t from_block = static_cast<uint8_t>(sides);
+    const uint8_t to_rep = static_cast<uint8_t>(to_repeat);
+    const uint8_t from_rep = static_cast<uint8_t>(from_repeat);
+    const bool as_to = placing == Placing::kAdd;
+    const UnaryRepeatParams copied(to_block, from_block, to_rep, from_rep);
+    const BinaryRepeatParams added(to_block, from_block, as_to ? to_block : from_block, to_rep,
+                                   from_rep, as_to ? to_rep : from_rep);
     for (uint32_t done = 0; done < repeats; done += kMaxRepeat) {
         const uint32_t left = repeats - done;
         const uint8_t count = static_cast<uint8_t>(left < kMaxRepeat ? left : kMaxRepeat);
-        const uint32_t to_at = done * to_repeat * kLanesPerBlock;
-        const uint32_t from_at = done * from_repeat * kLanesPerBlock;
-        const uint8_t to_block = static_cast<uint8_t>(step * kFloatBlocks);
-        for (uint32_t side = 0; side < kFloatBlocks; ++side) {
-            const uint32_t shift = side * kLanesPerBlock;
-            if (adds) {
-                BinaryRepeatParams params(
-                    to_block, kFloatBlocks, kFloatBlocks, static_cast<uint8_t>(to_repeat),
-                    static_cast<uint8_t>(from_repeat), static_cast<uint8_t>(from_repeat));
-                Add(to[to_at + shift], a[from_at + shift], b[from_at + shift], mask, count, params);
+        for (uint32_t side = 0; side < sides; ++side) {
+            const uint32_t to_at = (done * to_repeat + side) * kBlockLanes;
+            const uint32_t from_at = (done * from_repeat + side) * kBlockLanes;
+            if (placing == Placing::kCopy) {
+                Adds(to[to_at], a[from_at], 0.0f, mask, count, copied);
             } else {
-                UnaryRepeatParams params(to_block, kFloatBlocks, static_cast<uint8_t>(to_repeat),
-                                         static_cast<uint8_t>(from_repeat));
-                Adds(to[to_at + shift], a[from_at + shift], 0.0f, mask, count, params);
+                Add(to[to_at], a[from_at], b[as_to ? to_at : from_at], mask, count, added);
             }
         }
     }
 }
 
-__aicore__ inline void place_contiguous(const LocalTensor<float>& to, const LocalTensor<float>& a,
-                                        const LocalTensor<float>& b, bool adds,
-                                        uint32_t positions) {
-    if (adds) {
-        Add(to, a, b, static_cast<int32_t>(positions * kLanes));
-    } else {
-        Adds(to, a, 0.0f, static_cast<int32_t>(positions * kLanes));
-    }
-}
-
 __aicore__ inline void place_row(const LocalTensor<float>& to, const LocalTensor<float>& a,
-                                 const LocalTensor<float>& b, bool adds, uint32_t columns,
+                                 const LocalTensor<float>& b, Placing placing, uint32_t columns,
                                  uint32_t step) {
     if (step == 1) {
-        place_contiguous(to, a, b, adds, columns);
+        place_contiguous(to, a, b, placing, columns);
         return;
     }
-    const uint32_t to_repeat = kPositionsPerRepeat * step * kFloatBlocks;
-    const uint32_t from_repeat = kPositionsPerRepeat * kFloatBlocks;
-    if (to_repeat <= kMaxBlockStride) {
-        const uint32_t whole = columns / kPositionsPerRepeat, rest = columns % kPositionsPerRepeat;
-        if (whole > 0)
-            place_blocks(to, a, b, adds, kPositionsPerRepeat, step, whole, to_repeat, from_repeat);
-        const uint32_t done = whole * kPositionsPerRepeat;
-        if (rest > 0)
-            place_blocks(to[done * step * kLanes], a[done * kLanes], b[done * kLanes], adds, rest,
-                         step, 1, 0, 0);
+    const uint32_t b_step = placing == Placing::kAdd ? step : 1;
+    const uint32_t at_once = positions_per_repeat(step);
+    const uint32_t to_repeat = at_once * step * kFloatBlocks;
+    if (to_repeat > kMaxBlockStride) {
+        for (uint32_t i = 0; i < columns; ++i)
+            place_contiguous(to[i * step * kLanes], a[i * kLanes], b[i * b_step * kLanes], placing,
+                             1);
         return;
     }
-    for (uint32_t i = 0; i < columns; ++i)
-        place_contiguous(to[i * step * kLanes], a[i * kLanes], b[i * kLanes], adds, 1);
+    const uint32_t whole = columns / at_once, rest = columns % at_once;
+    if (whole > 0)
+        place_repeats(to, a, b, placing, at_once, step, whole, to_repeat, at_once * kFloatBlocks);
+    const uint32_t done = whole * at_once;
+    if (rest > 0)
+        place_repeats(to[done * step * kLanes], a[done * kLanes], b[done * b_step * kLanes],
+                      placing, rest, step, 1, 0, 0);
 }
 
 __aicore__ inline void place(const LocalTensor<float>& to, const LocalTensor<float>& a,
-                             const LocalTensor<float>& b, bool adds, const Placement& p) {
+                             const LocalTensor<float>& b, Placing placing, const Placement& p) {
+    if (p.rows == 1 || (p.columns == p.from_row && p.to_row == p.step * p.from_row)) {
+        place_row(to, a, b, placing, p.rows * p.columns, p.step);
+        return;
+    }
+    const uint32_t to_gap = (p.to_row - p.columns) * kFloatBlocks;
+    const uint32_t from_gap = (p.from_row - p.columns) * kFloatBlocks;
+    if (placing == Placing::kCopy && p.step == 1 && p.rows <= kMaxPieces &&
+        p.columns * kFloatBlocks <= UINT16_MAX && to_gap <= UINT16_MAX && from_gap <= UINT16_MAX) {
+        DataCopy(to, a,
+                 DataCopyParams(static_cast<uint16_t>(p.rows),
+                                static_cast<uint16_t>(p.columns * kFloatBlocks),
+                                static_cast<uint16_t>(from_gap), static_cast<uint16_t>(to_gap)));
+        return;
+    }
     // Either repeats run along a row, or, with fewer instructions where rows are short, down them.
     const uint32_t to_repeat = p.to_row * kFloatBlocks, from_repeat = p.from_row * kFloatBlocks;
-    const uint32_t chunks = (p.columns + kPositionsPerRepeat - 1) / kPositionsPerRepeat;
+    const uint32_t at_once = positions_per_repeat(p.step);
+    const uint32_t chunks = (p.columns + at_once - 1) / at_once;
     const bool down = to_repeat <= kMaxBlockStride && from_repeat <= kMaxBlockStride &&
                       p.step * kFloatBlocks <= kMaxBlockStride && chunks < p.rows;
+    const bool as_to = placing == Placing::kAdd;
     if (!down) {
         for (uint32_t row = 0; row < p.rows; ++row) {
-            const uint32_t from = row * p.from_row * kLanes;
-            place_row(to[row * p.to_row * kLanes], a[from], b[from], adds, p.columns, p.step);
+            const uint32_t from = row * p.from_row * kLanes, target = row * p.to_row * kLanes;
+            place_row(to[target], a[from], b[as_to ? target : from], placing, p.columns, p.step);
         }
         return;
     }
-    for (uint32_t chunk = 0; chunk < chunks; ++chunk) {
-        const uint32_t first = chunk * kPositionsPerRepeat;
+    for (uint32_t first = 0; first < p.columns; first += at_once) {
         const uint32_t left = p.columns - first;
-        place_blocks(to[first * p.step * kLanes], a[first * kLanes], b[first * kLanes], adds,
-                     left < kPositionsPerRepeat ? left : kPositionsPerRepeat, p.step, p.rows,
-                     to_repeat, from_repeat);
+        const uint32_t from = first * kLanes, target = first * p.step * kLanes;
+        place_repeats(to[target], a[from], b[as_to ? target : from], placing,
+                      left < at_once ? left : at_once, p.step, p.rows, to_repeat, from_repeat);
     }
 }
 

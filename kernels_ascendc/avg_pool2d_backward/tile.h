@@ -1,8 +1,8 @@
-// What the traversals of AvgPool2dBackward share: the way of a tile's lanes from and to global
-// memory.
+// What the traversals of AvgPool2dBackward share: the way of lanes from grad_output to floats and
+// from floats to grad_input.
 #pragma once
 
-#include "avg_pool2d_backward/geometry.h"
+#include "avg_pool2d_backward/loads.h"
 #include "avg_pool2d_backward/rounding.h"
 
 namespace kernels {
@@ -13,8 +13,9 @@ class PoolTile : protected PoolGeometry<T> {
 
   protected:
     using Base::columns_;
-    using Base::is_last_;
+    using Base::planes_;
     using Base::rows_;
+    using Base::run_;
     using Base::t_;
     static constexpr bool kIsNarrow = sizeof(T) == 2;
     enum Mode : uint32_t { kFloat32, kFloat16, kHf32 };
@@ -22,21 +23,20 @@ class PoolTile : protected PoolGeometry<T> {
 
     __aicore__ inline PoolTile(GM_ADDR grad_output, GM_ADDR grad_input,
                                const AvgPool2dBackwardTiling& tiling, TPipe& pipe)
-        : Base(tiling) {
+        : Base(tiling), order_(tiling) {
         grad_output_.SetGlobalBuffer((__gm__ T*)grad_output);
         grad_input_.SetGlobalBuffer((__gm__ T*)grad_input);
-        pipe.InitBuffer(loads_, 2, kLanes * t_.grad_elements * sizeof(T));
+        pipe.InitBuffer(loads_, kLoads, kLanes * t_.load_elements * sizeof(T));
         pipe.InitBuffer(stores_, static_cast<uint8_t>(t_.store_buffers),
                         kLanes * t_.tile_elements * sizeof(T));
-        const uint32_t positions = lane_positions();
-        lanes_ = floats(pipe, lanes_buffer_, positions);
-        // What a short last lane lacks, and what follows a lane's elements, stays as it is here.
-        fill(lanes_, 0.0f, positions);
-        if (kIsNarrow || t_.mode == kFloat16) {
-            pipe.InitBuffer(narrow_buffer_, positions * kLanes * sizeof(half));
-            Duplicate(narrow_buffer_.Get<half>(), static_cast<half>(0.0f),
-                      static_cast<int32_t>(positions * kLanes));
-        }
+        grads_ = floats(pipe, grads_buffer_, t_.grad_positions);
+        // Sums and transpositions also take what lies around the gradients.
+        fill(grads_, 0.0f, t_.grad_positions);
+        lanes_ = floats(pipe, lanes_buffer_, t_.tile_positions);
+        [[maybe_unused]] const uint32_t positions =
+            t_.tile_positions > t_.load_elements ? t_.tile_positions : t_.load_elements;
+        if (t_.mode == kFloat16)
+            pipe.InitBuffer(rounding_buffer_, positions * kLanes * sizeof(half));
         if (t_.mode == kHf32) pipe.InitBuffer(rounding_buffer_, kHf32Bytes);
         pipe.InitBuffer(tail_buffer_, kBlockBytes);
 #if __CCE_AICORE__ == 100
@@ -51,26 +51,50 @@ class PoolTile : protected PoolGeometry<T> {
     __aicore__ inline void fill(const LocalTensor<float>& to, float value, uint32_t positions) {
         if (positions > 0) Duplicate(to, value, static_cast<int32_t>(positions * kLanes));
     }
+    // to[0..count) = from[0..count), positions; `from` is behind `to` and may overlap it.
+    __aicore__ inline void move(const LocalTensor<float>& lanes, uint32_t to, uint32_t from,
+                                uint32_t count) {
+        const uint32_t shift = from - to;
+        if (shift == 0) return;
+        for (uint32_t done = 0; done < count; done += shift) {
+            const uint32_t left = count - done;
+            PipeBarrier<PIPE_V>();
+            DataCopy(lanes[(to + done) * kLanes], lanes[(from + done) * kLanes],
+                     (left < shift ? left : shift) * kLanes);
+        }
+        PipeBarrier<PIPE_V>();
+    }
 
-    // --- From grad_output to floats in grad_lanes().
+    // --- From grad_output to floats.
 
-    __aicore__ inline void load(const GradPart& part) {
+    __aicore__ inline void load(const LanesShape& shape) {
         const LocalTensor<T> to = loads_.template AllocTensor<T>();
-        load_lanes(to, grad_output_, this->shape_of(part));
+        load_lanes(to, grad_output_, shape);
         loads_.EnQue(to);
     }
-    __aicore__ inline LocalTensor<float> grad_lanes() {
-        return lanes_[t_.held_elements * kLanes];
+    // As the next load of the core, to position `at` of grads_ and those that follow; returns what
+    // it holds. Those after it come before the stores of what it adds to.
+    __aicore__ inline LanesShape take(uint32_t at) {
+        while (loads_ahead_ < kLoads && order_.next(ahead_[loads_ahead_]))
+            load(ahead_[loads_ahead_++]);
+        const LanesShape shape = ahead_[0];
+        widen(shape, at);
+        --loads_ahead_;
+        ahead_[0] = ahead_[1];
+        if (order_.next(ahead_[loads_ahead_])) load(ahead_[loads_ahead_++]);
+        return shape;
     }
-    __aicore__ inline void widen(const GradPart& part) {
+    // What load() loaded, to position `at` of grads_ and those that follow. Overwrites lanes_ from
+    // t_.scratch on.
+    __aicore__ inline void widen(const LanesShape& shape, uint32_t at) {
         LocalTensor<T> from = loads_.template DeQue<T>();
-        const LanesShape shape = this->shape_of(part);
         const uint32_t elements = shape.rows == 1 ? shape.columns : shape.rows * shape.row_pitch;
+        const LocalTensor<float> to = grads_[at * kLanes];
         // The short lane, if any, takes part as far as it goes.
         const uint32_t end = round_up(elements, kBlock<T>);
         const uint32_t rest = static_cast<uint32_t>(least(round_up(shape.rest, kLengthStep), end));
         if (rest > 0) {
-            const LocalTensor<T> last = from[shape.lanes * t_.grad_elements];
+            const LocalTensor<T> last = from[shape.lanes * shape.lane_elements];
             clear_rest(last, shape.rest);
             const uint32_t loaded = round_up(shape.rest, kBlock<T>);
             if constexpr (!kIsNarrow) {
@@ -78,7 +102,7 @@ class PoolTile : protected PoolGeometry<T> {
                     Duplicate(last[loaded], 0.0f, static_cast<int32_t>(rest - loaded));
             }
             PipeBarrier<PIPE_V>();
-            interleave_part(from, 0, rest, shape.lanes + 1);
+            interleave_part(to, from, 0, rest, shape.lane_elements, shape.lanes + 1);
         }
 #if __CCE_AICORE__ == 100
         // Here rows of lanes are transposed once more; few lanes may all lie at the tensor's end.
@@ -87,62 +111,108 @@ class PoolTile : protected PoolGeometry<T> {
             PipeBarrier<PIPE_V>();
         }
 #endif
-        if (shape.lanes > 0) interleave_part(from, rest, end, shape.lanes);
+        if (shape.lanes > 0) interleave_part(to, from, rest, end, shape.lane_elements, shape.lanes);
         loads_.FreeTensor(from);
         PipeBarrier<PIPE_V>();
-        const uint32_t count = round_up(elements, kLanes) * kLanes;
+        const uint32_t used = shape.lanes > 0 ? elements : shape.rest;
+        const uint32_t count = round_up(used, kLanes) * kLanes;
         if constexpr (kIsNarrow) {
-            Cast(grad_lanes(), narrow_buffer_.Get<T>(), RoundMode::CAST_NONE, count);
+            Cast(to, scratch16().template ReinterpretCast<T>(), RoundMode::CAST_NONE, count);
         } else {
-            if (t_.mode == kFloat16)
-                round_to_float16(grad_lanes(), narrow_buffer_.Get<half>(), count);
+            if (t_.mode == kFloat16) round_to_float16(to, rounding_buffer_.Get<half>(), count);
 #if __CCE_AICORE__ == 220
-            if (t_.mode == kHf32)
-                round_to_hf32(grad_lanes(), rounding_buffer_.Get<int32_t>(), count);
+            if (t_.mode == kHf32) round_to_hf32(to, rounding_buffer_.Get<int32_t>(), count);
 #endif
         }
         PipeBarrier<PIPE_V>();
+        // What a copy leaves behind its last element.
+        fill(to[used * kLanes], 0.0f, round_up(used, kLanes) - used);
     }
 
-    // --- From floats in tile_lanes() to grad_input.
+    // --- From floats to grad_input.
 
     __aicore__ inline LocalTensor<float> tile_lanes() {
         return lanes_[held_ * kLanes];
     }
     // Stores what ends at a multiple of 512 bytes; the rest waits for the tile below.
     __aicore__ inline void store_tile() {
-        const uint64_t plane = static_cast<uint64_t>(t_.height * t_.width);
         const uint32_t rows = static_cast<uint32_t>(rows_.end - rows_.begin);
-        LanesShape shape;
-        this->set_lanes(shape, plane);
-        shape.offset = this->first_plane() * plane +
-                       static_cast<uint64_t>(rows_.begin * t_.width + columns_.begin) - held_;
-        shape.lane_elements = t_.tile_elements;
-        shape.row_stride = static_cast<uint64_t>(t_.width);
-        shape.row_pitch = t_.tile_pitch;
+        LanesShape shape = tile_shape();
         uint32_t elements = rows * t_.tile_pitch, held = 0;
         if (t_.tiles_width > 1) {
+            shape.row_stride = static_cast<uint64_t>(t_.width);
             shape.rows = rows;
             shape.columns = static_cast<uint32_t>(columns_.end - columns_.begin);
+            shape.row_pitch = t_.tile_pitch;
         } else {
-            elements = elements * static_cast<uint32_t>(t_.lane_planes) + held_;
-            if (!is_last_) {
-                const uint64_t end = static_cast<uint64_t>(rows_.end * t_.width);
-                held = static_cast<uint32_t>(least(end % kAligned, elements));
-            }
-            shape.rows = 1;
+            elements = elements * static_cast<uint32_t>(planes_) + held_;
+            if (rows_.end < run_.end)
+                held =
+                    static_cast<uint32_t>(least(odd_elements(shape.offset + elements), elements));
             shape.columns = elements - held;
         }
         // The transposition takes whole steps of positions.
         const uint32_t rest = round_up(elements, kLanes) - elements;
         fill(lanes_[elements * kLanes], 0.0f, rest);
-        if (elements > held) narrow_and_store(shape, round_up(elements - held, kLanes));
-        keep(elements - held, held);
+        if (elements > held) {
+            const uint32_t length = round_up(elements - held, kLanes);
+            shape.lane_elements = length;
+            narrow(lanes_, length);
+            store(shape, length);
+        }
+        move(lanes_, 0, elements - held, held);
         held_ = held;
     }
+    // Where the tile begins, with what waits above it.
+    __aicore__ inline LanesShape tile_shape() {
+        const uint64_t plane = static_cast<uint64_t>(t_.height * t_.width);
+        LanesShape shape;
+        this->set_lanes(shape, plane);
+        shape.offset = this->first_plane_ * plane +
+                       static_cast<uint64_t>(rows_.begin * t_.width + columns_.begin) - held_;
+        shape.rows = 1;
+        return shape;
+    }
+    // From lanes of T in lanes_, `length` of each.
+    __aicore__ inline void store(const LanesShape& shape, uint32_t length) {
+        PipeBarrier<PIPE_V>();
+        const LocalTensor<T> to = stores_.template AllocTensor<T>();
+        if constexpr (kIsNarrow) {
+            deinterleave_16bit(to.template ReinterpretCast<half>(),
+                               lanes_.template ReinterpretCast<half>(), length,
+                               shape.lane_elements);
+        } else {
+            deinterleave(to, lanes_, length, shape.lane_elements, scratch_);
+        }
+        stores_.EnQue(to);
+        LocalTensor<T> done = stores_.template DeQue<T>();
+        store_evenly(done, shape);
+        stores_.FreeTensor(done);
+    }
+    // Rounds `length` positions to T, in place.
+    __aicore__ inline void narrow(const LocalTensor<float>& lanes, uint32_t length) {
+        const uint32_t count = length * kLanes;
+        PipeBarrier<PIPE_V>();
+        if constexpr (kIsNarrow) {
+            Cast(lanes.template ReinterpretCast<T>(), lanes, kRound, count);
+        } else {
+            if (t_.mode == kFloat16) round_to_float16(lanes, rounding_buffer_.Get<half>(), count);
+        }
+    }
+
+    // Elements from the last multiple of 512 bytes up to that one of grad_input, or, on products
+    // whose copies are whole blocks, of a run.
+    __aicore__ inline uint32_t odd_elements(uint64_t offset) {
+#if __CCE_AICORE__ != 220
+        offset -= this->first_plane_ * static_cast<uint64_t>(t_.height * t_.width);
+#endif
+        return static_cast<uint32_t>(offset % kEven);
+    }
+
+    static constexpr uint32_t kEven = 512 / sizeof(T);  // elements
+    LocalTensor<float> grads_, lanes_;
 
   private:
-    static constexpr uint32_t kAligned = 512 / sizeof(T);  // elements
 #if __CCE_AICORE__ == 100
     static constexpr uint32_t kLengthStep = kLanes;  // of interleave()
 #else
@@ -154,62 +224,51 @@ class PoolTile : protected PoolGeometry<T> {
     static constexpr RoundMode kRound = RoundMode::CAST_NONE;
 #endif
 
-    __aicore__ inline uint32_t lane_positions() {
-        return static_cast<uint32_t>(
-            greatest(t_.held_elements + t_.grad_elements, t_.tile_elements));
+    __aicore__ inline LocalTensor<half> scratch16() {
+        return lanes_[t_.scratch * kLanes].template ReinterpretCast<half>();
     }
-
     // Elements [begin, end) of each lane.
-    __aicore__ inline void interleave_part(const LocalTensor<T>& from, uint32_t begin, uint32_t end,
+    __aicore__ inline void interleave_part(const LocalTensor<float>& to, const LocalTensor<T>& from,
+                                           uint32_t begin, uint32_t end, uint32_t pitch,
                                            uint32_t lanes) {
         if (begin >= end) return;
         if constexpr (kIsNarrow) {
-            interleave_16bit(narrow_buffer_.Get<half>()[begin * kLanes],
-                             from[begin].template ReinterpretCast<half>(), end - begin,
-                             t_.grad_elements, lanes);
+            interleave_16bit(scratch16()[begin * kLanes],
+                             from[begin].template ReinterpretCast<half>(), end - begin, pitch,
+                             lanes);
         } else {
-            interleave(grad_lanes()[begin * kLanes], from[begin], end - begin, t_.grad_elements,
-                       scratch_, lanes);
+            interleave(to[begin * kLanes], from[begin], end - begin, pitch, scratch_, lanes);
         }
     }
 
-    __aicore__ inline void narrow_and_store(const LanesShape& shape, uint32_t length) {
-        PipeBarrier<PIPE_V>();
-        const LocalTensor<T> to = stores_.template AllocTensor<T>();
-        if constexpr (kIsNarrow) {
-            const LocalTensor<half> narrow = narrow_buffer_.Get<half>();
-            Cast(narrow_buffer_.Get<T>(), lanes_, kRound, length * kLanes);
-            PipeBarrier<PIPE_V>();
-            deinterleave_16bit(to.template ReinterpretCast<half>(), narrow, length,
-                               t_.tile_elements);
-        } else {
-            if (t_.mode == kFloat16)
-                round_to_float16(lanes_, narrow_buffer_.Get<half>(), length * kLanes);
-            PipeBarrier<PIPE_V>();
-            deinterleave(to, lanes_, length, t_.tile_elements, scratch_);
+    __aicore__ inline void store_evenly(const LocalTensor<T>& from, LanesShape shape) {
+        const LocalTensor<T> tail = tail_buffer_.Get<T>();
+#if __CCE_AICORE__ == 220
+        // The begin apart, so that the rest begins evenly.
+        const uint32_t begin = kEven - static_cast<uint32_t>(shape.offset % kEven);
+        if (begin < kEven && begin % kBlock<T> == 0 && shape.rows == 1 && shape.rest == 0 &&
+            shape.columns > 4 * begin) {
+            LanesShape first = shape;
+            first.columns = begin;
+            store_lanes(grad_input_, from, first, tail);
+            shape.offset += begin;
+            shape.columns -= begin;
+            store_lanes(grad_input_, from[begin], shape, tail);
+            return;
         }
-        stores_.EnQue(to);
-        LocalTensor<T> done = stores_.template DeQue<T>();
-        store_lanes(grad_input_, done, shape, tail_buffer_.Get<T>());
-        stores_.FreeTensor(done);
-    }
-    // Moves `count` positions from `begin` on to the front.
-    __aicore__ inline void keep(uint32_t begin, uint32_t count) {
-        if (begin == 0) return;
-        for (uint32_t done = 0; done < count; done += begin) {
-            const uint32_t left = count - done;
-            PipeBarrier<PIPE_V>();
-            DataCopy(lanes_[done * kLanes], lanes_[(begin + done) * kLanes],
-                     (left < begin ? left : begin) * kLanes);
-        }
-        PipeBarrier<PIPE_V>();
+#endif
+        store_lanes(grad_input_, from, shape, tail);
     }
 
+    static constexpr uint32_t kLoads = 2;
+    PoolLoads<T> order_;
+    LanesShape ahead_[kLoads];
+    uint32_t loads_ahead_ = 0;
     GlobalTensor<T> grad_output_, grad_input_;
-    TQue<TPosition::VECIN, 1> loads_;
+    TQue<TPosition::VECIN, kLoads> loads_;
     TQue<TPosition::VECOUT, 1> stores_;
-    Buffer lanes_buffer_, narrow_buffer_, rounding_buffer_, tail_buffer_, scratch_buffer_;
-    LocalTensor<float> lanes_, scratch_;
+    Buffer grads_buffer_, lanes_buffer_, rounding_buffer_, tail_buffer_, scratch_buffer_;
+    LocalTensor<float> scratch_;
     uint32_t held_ = 0;  // positions of tiles above that wait in lanes_
 };
 

@@ -1,5 +1,5 @@
-// Properties of AvgPool2dBackward's tiling: every element is in one tile of one core, buffers fit
-// and hold what a tile needs, cores are as many as pay, even, and meet where blocks do.
+// Properties of AvgPool2dBackward's tiling: every element is in one unit of one core, buffers fit
+// and hold what a load and a tile need, cores are as many as pay, even, and meet where blocks do.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -21,23 +21,6 @@ int64_t divide_up(int64_t a, int64_t b) {
 int64_t round_up(int64_t a, int64_t b) {
     return divide_up(a, b) * b;
 }
-
-// One axis of the tiling, as the kernels read it.
-struct Axis {
-    int64_t extent, kernel, stride, pad, windows;
-    int64_t size, phase, tiles, cover, table;
-
-    int64_t begin(int64_t tile) const { return std::max<int64_t>(0, tile * size - phase); }
-    int64_t end(int64_t tile) const { return std::min(extent, (tile + 1) * size - phase); }
-    // Windows that the tile's table begins and ends with.
-    int64_t first(int64_t tile) const { return (begin(tile) + pad) / stride - (cover - 1); }
-    int64_t last(int64_t tile) const { return (end(tile) - 1 + pad) / stride; }
-    // The first window that reaches element x, by the formula in op.h.
-    int64_t first_window(int64_t x) const {
-        const int64_t beyond = x + pad - kernel;
-        return beyond < 0 ? 0 : beyond / stride + 1;
-    }
-};
 
 struct Case {
     Op::Args args;
@@ -62,42 +45,34 @@ struct Case {
         std::exit(1);
     }
 
-    bool is_direct() const { return t.traversal == kPoolDirect; }
-    Axis rows() const {
-        return {t.height,      t.kernel_height, t.stride_height, t.pad_height,   t.windows_height,
-                t.tile_height, t.phase_height,  t.tiles_height,  t.cover_height, t.table_rows};
-    }
-    Axis columns() const {
-        return {t.width,      t.kernel_width, t.stride_width, t.pad_width,   t.windows_width,
-                t.tile_width, t.phase_width,  t.tiles_width,  t.cover_width, t.table_columns};
-    }
+    bool is(AvgPool2dBackwardTraversal traversal) const { return t.traversal == traversal; }
+    bool takes_planes() const { return is(kPoolPlanes) || is(kPoolFill); }
+    bool has_whole_rows() const { return t.tile_width >= width; }
 
     void check() const {
         require(t.height == height && t.width == width && t.planes == planes, "extents");
-        check_axis(rows());
-        check_axis(columns());
+        check_axis(height, t.unit_height, t.phase_height, t.tiles_height);
+        check_axis(width, t.tile_width, t.phase_width, t.tiles_width);
         check_shares();
-        check_contents();
+        check_loads();
+        check_tiles();
         require(bytes() <= static_cast<double>(product.buffer_bytes), "unified buffer");
     }
 
-    // Neighbouring tiles meet, and their tables hold every window of their elements.
-    void check_axis(const Axis& axis) const {
-        require(axis.begin(0) == 0 && axis.end(axis.tiles - 1) == axis.extent, "ends of an axis");
-        const int64_t step = std::max<int64_t>(1, axis.tiles / 500);
-        for (int64_t tile = 0; tile < axis.tiles; tile += tile < 4 ? 1 : step) {
-            require(axis.begin(tile) < axis.end(tile), "empty tile");
-            require(tile == 0 || axis.begin(tile) == axis.end(tile - 1), "tiles do not meet");
-            if (is_direct()) continue;
-            require(axis.last(tile) - axis.first(tile) < axis.table, "windows beyond the table");
-            require(axis.first(tile) <= axis.first_window(axis.begin(tile)), "windows before it");
-        }
+    // Neighbouring units meet.
+    void check_axis(int64_t extent, int64_t size, int64_t phase, int64_t count) const {
+        const auto begin = [&](int64_t i) { return std::max<int64_t>(0, i * size - phase); };
+        require(size >= 1 && phase >= 0 && phase < size, "units of an axis");
+        require(count == 1 || begin(count - 1) < extent, "empty unit");
+        require(count == 1 || begin(1) > 0, "empty first unit");
+        require(count * size - phase >= extent, "elements without a unit");
     }
 
     int64_t first_unit(int64_t core) const { return core * t.units / blocks; }
     void check_shares() const {
-        const int64_t groups = divide_up(planes, 16 * t.lane_planes);
+        const int64_t groups = divide_up(planes, 16 * t.unit_planes);
         require(t.units * t.unit_tiles == groups * t.tiles_height * t.tiles_width, "tiles");
+        require(t.lane_planes % t.unit_planes == 0, "planes of a run");
         require(blocks >= 1 && blocks <= product.cores, "more blocks than cores");
         require(first_unit(0) == 0 && first_unit(blocks) == t.units, "units without a core");
         for (int64_t core = 0; core < blocks; ++core) {
@@ -110,43 +85,85 @@ struct Case {
         require(moved > 16 << 10 || blocks == 1, "several cores for little work");
         if (product.has_byte_copies || blocks == 1) return;
         require(t.unit_tiles == t.tiles_height * t.tiles_width, "cores meet within planes");
-        require(16 * t.lane_planes * height * width * element_bytes % 32 == 0, "shared block");
+        require(16 * t.unit_planes * height * width * element_bytes % 32 == 0, "shared block");
     }
 
-    // A lane's part of grad_output, and of the tile with what waits above it.
-    void check_contents() const {
+    // Windows along an axis that cover one element, and that elements [begin, end) may have, at
+    // most.
+    static int64_t cover(int64_t extent, int64_t kernel, int64_t stride, int64_t pad) {
+        return std::min((kernel - 1) / stride, (extent - 1 + pad) / stride) + 1;
+    }
+    int64_t cover_height() const {
+        return cover(height, t.kernel_height, t.stride_height, t.pad_height);
+    }
+    int64_t cover_width() const {
+        return cover(width, t.kernel_width, t.stride_width, t.pad_width);
+    }
+
+    void check_loads() const {
+        if (is(kPoolDirect)) return require(t.load_elements >= t.divisor_columns, "windows");
+        require(t.cover_height == cover_height() && t.cover_width == cover_width(), "cover");
+        const int64_t plane = t.grad_height * t.grad_width;
+        int64_t columns = t.windows_width, waiting = 0;
+        // New rows of a load, beside those that older sums share with it.
+        int64_t rows =
+            (height - 1 + t.pad_height) / t.stride_height - t.pad_height / t.stride_height + 1;
+        if (is(kPoolRows)) {
+            const int64_t line = 512 / element_bytes;
+            const bool goes_on = t.load_elements % line == 0;
+            require(goes_on || t.load_elements >= plane, "loads that do not end evenly");
+            require(t.first_load <= t.load_elements, "first load");
+            require(t.first_load >= std::min(line, plane), "first load does not get on");
+            waiting = t.grad_width;
+            rows = std::min(rows, divide_up(std::min<int64_t>(t.load_elements, plane), waiting));
+        } else if (is(kPoolParts)) {
+            // Windows that begin in the tile or reach into it.
+            columns = (t.tile_width - 1) / t.stride_width + 2 + cover_width() - 1;
+            if (t.tile_width % t.stride_width == 0) columns -= 1;
+            rows = t.load_rows;
+            require(rows >= 1 && rows * round_up(columns, 16) <= t.load_elements, "load of parts");
+        } else {
+            require(t.lane_planes * plane <= t.load_elements, "load of planes");
+        }
+        require(t.divisor_columns >= columns, "divisors");
+        require(t.grad_positions >= 2 * t.margin + waiting + t.load_elements, "gradients");
+        if (is(kPoolFill)) return;
+        require(t.margin >= cover_width(), "margin");
+        require(t.sum_rows >= rows + cover_height() - 1, "rows of sums");
+    }
+
+    void check_tiles() const {
         require(t.store_buffers == 1 || t.store_buffers == 2, "store buffers");
-        const int64_t waiting = 512 / element_bytes;
-        const bool waits = t.tiles_width == 1 && t.tiles_height > 1;
-        require(!waits || t.held_elements >= waiting, "elements that wait");
-        const int64_t pitch = t.tiles_width == 1 ? t.width : t.tile_pitch;
-        require(t.tile_pitch == pitch && pitch >= t.tile_width, "pitch");
-        require((waits ? waiting : 0) + t.lane_planes * t.tile_height * pitch <= t.tile_elements,
+        require(t.lane_planes == 1 || takes_planes(), "parts of planes");
+        const bool waits = is(kPoolRows) || (is(kPoolDirect) && has_whole_rows());
+        const int64_t held = waits ? 512 / element_bytes : 0;
+        const int64_t pitch = has_whole_rows() ? width : round_up(t.tile_width, 16);
+        require(t.tile_pitch == pitch, "pitch");
+        const int64_t tile = held + t.lane_planes * t.tile_height * pitch;
+        require(t.tile_height >= 1 && tile <= t.tile_elements, "tile beyond a store");
+        require(!takes_planes() || t.tile_height == height, "part of a plane");
+        const bool narrow = element_bytes == 2;
+        require(round_up(tile, 16) <= t.tile_positions * (is(kPoolFill) && narrow ? 2 : 1),
                 "tile beyond its buffer");
-        const bool whole = t.tiles_width == 1 && !is_direct();
-        const int64_t row = whole ? t.grad_width : round_up(t.table_columns, 16);
-        const int64_t loaded = t.lane_planes > 1 ? t.lane_planes * t.grad_height : t.load_rows;
-        require(t.load_rows >= 1 && loaded * row <= t.grad_elements, "load beyond its buffer");
-        require(t.lane_planes == 1 || t.tiles_height * t.tiles_width == 1, "parts of planes");
+        // What 16-bit loads overwrite is none of what waits, and none of kPoolDirect's tile.
+        require(t.scratch >= (is(kPoolDirect) ? tile : held), "scratch");
+        require(!narrow || t.scratch + t.load_elements / 2 <= t.tile_positions, "scratch's end");
     }
 
     // What the kernels ask of the unified buffer.
     double bytes() const {
         constexpr double kPosition = 16 * sizeof(float);
-        const double grad = t.grad_elements, tile = t.tile_elements, columns = t.table_columns;
-        const double lanes = std::max(t.held_elements + grad, tile);
-        const bool is_narrow = element_bytes == 2;
-        double sum =
-            16.0 * static_cast<double>(element_bytes) * (2 * grad + t.store_buffers * tile);
-        sum += kPosition * lanes + 32;
-        if (is_narrow || t.mode == 1) sum += kPosition / 2 * lanes;
+        const double load = t.load_elements, columns = t.divisor_columns;
+        const double tile = t.tile_positions, positions = std::max(load, tile);
+        double sum = 16.0 * static_cast<double>(element_bytes) *
+                     (2 * load + t.store_buffers * static_cast<double>(t.tile_elements));
+        sum += kPosition * (t.grad_positions + tile) + 32;
+        if (t.mode == 1) sum += kPosition / 2 * positions;
         if (t.mode == 2) sum += (4 * 512 + 16) * 4;
-        if (!is_narrow && product.arch == 100) sum += kPosition * lanes;
-        if (t.factor == 0.0f) sum += 3 * kPosition * columns;
-        if (is_direct()) return sum + kPosition * (columns + static_cast<double>(t.tile_width));
-        const int tables = 1 + (t.cover_height > 1) + (t.cover_width > 2);
-        return sum +
-               tables * kPosition * static_cast<double>(t.lane_planes) * t.table_rows * columns;
+        if (element_bytes == 4 && product.arch == 100) sum += kPosition * positions;
+        if (t.factor == 0.0f) sum += t.divisor != 0.0f ? 256 : 3 * kPosition * columns;
+        if (is(kPoolDirect)) return sum + kPosition * static_cast<double>(t.tile_width);
+        return sum + kPosition * static_cast<double>(t.lane_planes) * t.sum_rows * t.tile_pitch;
     }
 };
 

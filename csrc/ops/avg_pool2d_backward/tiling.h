@@ -1,9 +1,11 @@
 // Tiling of AvgPool2dBackward's device kernel. Shared with the device: plain data, no namespace.
 //
-// A lane is `lane_planes` neighbouring planes, a group sixteen lanes. A tile is tile_height rows by
-// tile_width columns of grad_input of one group; tiles are numbered along height first, then along
-// width, then by group. `unit_tiles` of them are one unit, and core b of B works on units
-// [b * units / B, (b + 1) * units / B).
+// A lane is `lane_planes` neighbouring planes at most, a group sixteen lanes. What cores share are
+// tiles: unit_height rows by tile_width columns of grad_input of sixteen lanes of unit_planes
+// planes, numbered along height first, then along width, then by planes. `unit_tiles` of them are
+// one unit, and core b of B works on units [b * units / B, (b + 1) * units / B): in runs of
+// neighbouring rows, or of up to lane_planes planes. A run is summed up tile_height rows at a time
+// at most.
 #pragma once
 
 #include <stdint.h>
@@ -17,29 +19,35 @@ struct AvgPool2dBackwardTiling {
     int64_t stride_height, stride_width;
     int64_t pad_height, pad_width;
     int64_t tile_height, tile_width;
-    int64_t phase_height, phase_width;  // the first tile is so much shorter
+    int64_t unit_height;
+    int64_t phase_height, phase_width;  // the first unit or tile is so much shorter
     int64_t tiles_height, tiles_width;
     int64_t unit_tiles, units;
-    int64_t lane_planes;
-    // Windows that cover one element along an axis, at most; and the table of quotients that a tile
-    // needs: windows that its elements may have, along each axis.
-    uint32_t cover_height, cover_width;
-    uint32_t table_rows, table_columns;
-    uint32_t load_rows;                     // of grad_output that one load takes
-    uint32_t grad_elements, tile_elements;  // of a lane in the buffers, multiples of 16
-    uint32_t tile_pitch;                    // columns of a row of grad_input there
-    uint32_t held_elements;                 // of a lane before those of grad_output in its buffer
-    uint32_t store_buffers;                 // 2, or 1 where that makes tiles larger
+    int64_t lane_planes, unit_planes;
+    int64_t load_rows;                   // of grad_output that one load takes: kPoolParts
+    uint32_t cover_height, cover_width;  // windows that cover one element along an axis, at most
+    uint32_t sum_rows;                   // rows of windows of a plane whose sums are held
+    uint32_t divisor_columns;            // windows of a row
+    uint32_t load_elements;              // of a lane in a load, a multiple of 16
+    uint32_t first_load;                 // the same of a run's first load: kPoolRows
+    uint32_t tile_elements;              // of a lane in a store, a multiple of 16
+    uint32_t margin;                     // positions around the gradients that sums may take
+    uint32_t grad_positions;             // floats of sixteen lanes: of gradients
+    uint32_t tile_positions;             // and of a tile, with what waits to be stored
+    uint32_t scratch;                    // of those, the first that loads may overwrite
+    uint32_t tile_pitch;                 // columns of a row of grad_input there
+    uint32_t store_buffers;              // 2, or 1 where that makes tiles larger
     uint32_t count_include_pad;
     uint32_t mode;       // AvgPool2dBackward::Mode
     float factor;        // what quotients may be multiplied out with; 0: they are divided
     float divisor;       // the constant one, or 0 where it varies
     uint32_t traversal;  // AvgPool2dBackwardTraversal
-    uint32_t reserved;
 };
 
 enum AvgPool2dBackwardTraversal : uint32_t {
-    kPoolTable,   // sums over a table of quotients
-    kPoolFill,    // one window covers whole planes
-    kPoolDirect,  // the table does not fit: window by window
+    kPoolRows,    // stretches of planes, whatever rows they hold
+    kPoolPlanes,  // whole planes
+    kPoolParts,   // parts of rows
+    kPoolFill,    // whole planes that one window covers
+    kPoolDirect,  // no buffer holds the sums of a row of windows: window by window
 };

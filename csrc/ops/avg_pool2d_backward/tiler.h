@@ -1,0 +1,59 @@
+// Chooses the tiling of AvgPool2dBackward's device kernel.
+#pragma once
+
+#include "device/product.h"
+#include "ops/avg_pool2d_backward/op.h"
+#include "ops/avg_pool2d_backward/tiling.h"
+
+namespace ascend_grad {
+
+class PoolTiler {
+  public:
+    // `tiling` holds the geometry, mode and divisors; the rest is set by choose().
+    PoolTiler(const AvgPool2dBackward::Plan& plan, AvgPool2dBackwardTiling& tiling,
+              int64_t element_bytes, const device::Product& product);
+
+    void choose();
+    // The number of cores.
+    uint32_t blocks() const;
+
+  private:
+    static constexpr int64_t kLanes = 16;
+    static constexpr int64_t kDirectColumns = 128;  // windows of a load
+
+    // The size of loads and tiles.
+    struct Choice {
+        AvgPool2dBackwardTraversal traversal;
+        int64_t lane_planes, load, height, width;  // load: elements, of kPoolParts rows
+        uint32_t store_buffers;
+    };
+
+    int64_t even() const {
+        return 512 / bytes_;
+    }  // elements between places where copies begin best
+    int64_t narrower(int64_t columns) const;
+    int64_t unit_height(const Choice& choice) const;
+    template <class Consider>
+    void for_each_height(int64_t rows, const Consider& consider_rows) const;
+    void choose_direct();
+    // Keeps the choice if it is the fastest so far.
+    void consider(const Choice& choice);
+
+    void set(const Choice& choice);
+    void set_buffers(const Choice& choice);
+    bool fits() const;  // what set() set
+
+    // A rough count of a core's cycles with what set() set.
+    double cycles(const Choice& choice) const;
+    double vector_cycles() const;
+
+    const AvgPool2dBackward::Plan& plan_;
+    AvgPool2dBackwardTiling& t_;
+    const int64_t bytes_;
+    const device::Product& product_;
+    int64_t useful_cores_;
+    Choice best_{};
+    double best_cycles_;
+};
+
+}  // namespace ascend_grad

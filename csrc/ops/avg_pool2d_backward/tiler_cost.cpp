@@ -1,0 +1,64 @@
+// The rough count of cycles by which tilings are compared.
+#include <algorithm>
+
+#include "core/integers.h"
+#include "ops/avg_pool2d_backward/tiler.h"
+
+namespace ascend_grad {
+
+double PoolTiler::cycles(const Choice& c) const {
+    constexpr double kBytesPerCycle = 18, kLoadCycles = 20, kStoreCycles = 90;
+    constexpr double kInstruction = 16;
+    const auto plane = static_cast<double>(t_.height * t_.width);
+    const auto grad_plane = static_cast<double>(t_.grad_height * t_.grad_width);
+    const double row = static_cast<double>(kLanes * bytes_);  // bytes of an element
+
+    // Of sixteen planes.
+    double loads = 1.0 / static_cast<double>(c.lane_planes), stores = loads;
+    if (c.traversal == kPoolParts) {
+        loads = static_cast<double>(divide_up(t_.grad_height, c.load) * t_.tiles_width);
+        stores = static_cast<double>(divide_up(t_.height, c.height) * t_.tiles_width);
+    } else if (c.traversal == kPoolRows) {
+        loads = grad_plane / t_.load_elements;
+        stores = static_cast<double>(t_.height) / static_cast<double>(c.height);
+    }
+    // Copies that begin evenly: all, or those after the first of a plane.
+    const auto begins_evenly = [&](int64_t elements) {
+        return kLanes * c.lane_planes * elements * bytes_ % 512 == 0;
+    };
+    const bool all_even =
+        begins_evenly(t_.height * t_.width) && begins_evenly(t_.grad_height * t_.grad_width);
+    const bool is_even = c.traversal != kPoolParts && (all_even || loads > 3);
+    // While a store starts a load may use the memory.
+    const double store_cycles = kStoreCycles * plane / (plane + grad_plane);
+    const double memory = (plane + grad_plane) * row / kBytesPerCycle / (is_even ? 1.0 : 0.7) +
+                          loads * kLoadCycles + stores * store_cycles;
+    const double vector =
+        vector_cycles() + kInstruction * (loads * (12 + 2 * t_.cover_width) + stores * 12);
+    const double groups = static_cast<double>(divide_up(t_.units, useful_cores_)) *
+                          static_cast<double>(t_.unit_tiles * t_.unit_planes) /
+                          static_cast<double>(t_.tiles_height * t_.tiles_width);
+    // The first load and the sums of the first and the last tile overlap with nothing.
+    const double alone = t_.load_elements * row / kBytesPerCycle + 2 * vector / stores;
+    // One buffer to store from: the vector unit waits for stores.
+    const double waits = c.store_buffers == 1 ? 0.3 * plane * row / kBytesPerCycle : 0.0;
+    return (std::max(memory, vector) + waits) * groups + alone;
+}
+
+// Of sixteen planes, for the elements alone.
+double PoolTiler::vector_cycles() const {
+    const auto additions = [](uint32_t terms) {
+        return terms < 4 ? std::max(terms - 1, 1u) : terms / 2 + terms % 2;
+    };
+    const auto grads = static_cast<double>(t_.grad_height * t_.grad_width);
+    const auto rows = static_cast<double>(t_.grad_height * t_.width);
+    const auto all = static_cast<double>(t_.height * t_.width);
+    if (t_.traversal == kPoolFill) return all * static_cast<double>(bytes_) / 8;
+    const double transposed = bytes_ == 2 ? 1.5 : 1.0;
+    constexpr double kPerRepeat = 4;
+    return (grads * (transposed + (t_.factor != 0.0f ? 1 : 2)) + rows * additions(t_.cover_width) +
+            all * (transposed + additions(t_.cover_height))) /
+           kPerRepeat;
+}
+
+}  // namespace ascend_grad

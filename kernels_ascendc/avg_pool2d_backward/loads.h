@@ -1,0 +1,61 @@
+// What a core loads of grad_output, in order.
+#pragma once
+
+#include "avg_pool2d_backward/geometry.h"
+
+namespace kernels {
+
+template <typename T>
+class PoolLoads : PoolGeometry<T> {
+    using Base = PoolGeometry<T>;
+    using Base::planes_;
+    using Base::t_;
+    using Base::windows_;
+
+  public:
+    __aicore__ inline explicit PoolLoads(const AvgPool2dBackwardTiling& tiling) : Base(tiling) {}
+
+    // The first or next load; false when there is none.
+    __aicore__ inline bool next(LanesShape& shape) {
+        while (at_ >= end_) {
+            if (!this->next_run()) return false;
+            begin_run();
+        }
+        const int64_t begin = at_;
+        if (t_.traversal == kPoolParts) {
+            at_ = least(at_ + t_.load_rows, end_);
+            shape = this->grad_part({begin, at_}, windows_);
+        } else {
+            at_ = t_.traversal == kPoolRows ? end_of_stretch() : end_;
+            shape = this->grad_stretch(begin, at_ - begin);
+        }
+        is_first_ = false;
+        return true;
+    }
+
+  private:
+    // at_, end_: rows of kPoolParts, else elements of a lane.
+    __aicore__ inline void begin_run() {
+        const int64_t width = t_.traversal == kPoolParts ? 1 : t_.grad_width;
+        const PoolRange rows = this->window_rows();
+        at_ = greatest(rows.begin, 0) * width;
+        end_ = windows_.begin < windows_.end ? least(rows.end, t_.windows_height) * width : 0;
+        if (t_.traversal != kPoolParts && t_.traversal != kPoolRows)
+            end_ = planes_ * t_.grad_height * t_.grad_width;
+        is_first_ = true;
+    }
+    // Ends at multiples of 512 bytes of lane 0, where the next one begins.
+    __aicore__ inline int64_t end_of_stretch() {
+        constexpr int64_t kEven = 512 / sizeof(T);
+        const int64_t most = is_first_ ? t_.first_load : t_.load_elements;
+        if (end_ - at_ <= most) return end_;
+        const int64_t end = at_ + most;
+        const int64_t odd = (this->first_plane_ * t_.grad_height * t_.grad_width + end) % kEven;
+        return greatest(end - odd, at_ + 1);
+    }
+
+    int64_t at_ = 0, end_ = 0;
+    bool is_first_ = true;
+};
+
+}  // namespace kernels
