@@ -168,12 +168,10 @@ AG_INLINE Lanes load(const BFloat16* p) {
     const __m256i order =
         _mm256_setr_epi8(-1, -1, 0, 1, -1, -1, 2, 3, -1, -1, 4, 5, -1, -1, 6, 7,  //
                          -1, -1, 8, 9, -1, -1, 10, 11, -1, -1, 12, 13, -1, -1, 14, 15);
-    Lanes result;
-    AG_EACH_REGISTER {
+    return each_register([&](int i) {
         const __m128i eight = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p + 8 * i));
-        result.r[i] = (Register)_mm256_shuffle_epi8(_mm256_broadcastsi128_si256(eight), order);
-    }
-    return result;
+        return (Register)_mm256_shuffle_epi8(_mm256_broadcastsi128_si256(eight), order);
+    });
 }
 #endif
 template <class T>

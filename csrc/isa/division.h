@@ -39,14 +39,13 @@ inline Reciprocal reciprocal(float divisor) {
 AG_INLINE Lanes by_products(Lanes x, Lanes high, Lanes rest) {
 #if defined(__FMA__)
     rest = x * rest;
-    AG_EACH_REGISTER {
+    return each_register([&](int i) {
 #if defined(__AVX512F__)
-        x.r[i] = (Register)_mm512_fmadd_ps((__m512)x.r[i], (__m512)high.r[i], (__m512)rest.r[i]);
+        return (Register)_mm512_fmadd_ps((__m512)x.r[i], (__m512)high.r[i], (__m512)rest.r[i]);
 #else
-        x.r[i] = (Register)_mm256_fmadd_ps((__m256)x.r[i], (__m256)high.r[i], (__m256)rest.r[i]);
+        return (Register)_mm256_fmadd_ps((__m256)x.r[i], (__m256)high.r[i], (__m256)rest.r[i]);
 #endif
-    }
-    return x;
+    });
 #else
     return x * (high + rest);
 #endif
@@ -59,23 +58,23 @@ constexpr bool kMayBeTiny = !std::is_same_v<T, Float16>;
 // Whether a lane that was looked at is tiny but not 0: below 2^-64 in magnitude.
 class TinyLanes {
   public:
-    TinyLanes() { AG_EACH_REGISTER least_[i] = ~RegisterBits{}; }
     AG_INLINE void look_at(Lanes x) {
-        AG_EACH_REGISTER {
+        least_ = each_register([&](int i) {
             const RegisterBits rank = ((RegisterBits)x.r[i] << 1) - 1u;
-            least_[i] = rank < least_[i] ? rank : least_[i];
-        }
+            const auto least = (RegisterBits)least_.r[i];
+            return (Register)(rank < least ? rank : least);
+        });
     }
     bool found() const {
         uint32_t ranks[kLanes];
-        std::memcpy(ranks, least_, sizeof(ranks));
+        std::memcpy(ranks, &least_, sizeof(ranks));
         uint32_t least = ~0u;
         for (uint32_t rank : ranks) least = rank < least ? rank : least;
         return least < (127u - 64u) << 24;
     }
 
   private:
-    RegisterBits least_[kRegisters];
+    Lanes least_ = each_register([](int) { return (Register)~RegisterBits{}; });
 };
 }  // namespace
 }  // namespace ascend_grad

@@ -13,13 +13,11 @@ AG_INLINE Lanes load_every_second(const float* p) {
         _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
     return {{(Register)_mm512_permutex2var_ps(_mm512_loadu_ps(p), even, _mm512_loadu_ps(p + 16))}};
 #elif defined(__AVX2__)
-    Lanes result;
-    AG_EACH_REGISTER {
+    return each_register([&](int i) {
         const __m256 pairs =
             _mm256_shuffle_ps(_mm256_loadu_ps(p + 16 * i), _mm256_loadu_ps(p + 16 * i + 8), 0x88);
-        result.r[i] = (Register)_mm256_permute4x64_pd((__m256d)pairs, 0xd8);
-    }
-    return result;
+        return (Register)_mm256_permute4x64_pd((__m256d)pairs, 0xd8);
+    });
 #elif defined(__x86_64__)
     Lanes result;
     AG_EACH_REGISTER result.r[i] =
@@ -58,12 +56,10 @@ AG_INLINE Lanes load_every_second(const BFloat16* p) {
 #if defined(__AVX512F__)
     return {{(Register)_mm512_slli_epi32(_mm512_loadu_si512(p), 16)}};
 #else
-    Lanes result;
-    AG_EACH_REGISTER {
+    return each_register([&](int i) {
         const auto* eight = reinterpret_cast<const __m256i*>(p + 2 * kRegisterLanes * i);
-        result.r[i] = (Register)_mm256_slli_epi32(_mm256_loadu_si256(eight), 16);
-    }
-    return result;
+        return (Register)_mm256_slli_epi32(_mm256_loadu_si256(eight), 16);
+    });
 #endif
 }
 #endif

@@ -68,14 +68,12 @@ AG_INLINE Lanes pick(const float* values, const int32_t* index) {
     return {{(Register)_mm512_permutex2var_ps(_mm512_loadu_ps(values), _mm512_loadu_si512(index),
                                               _mm512_loadu_ps(values + kLanes))}};
 #elif defined(__AVX2__)
-    Lanes result;
-    AG_EACH_REGISTER {
+    return each_register([&](int i) {
         const int32_t* eight = index + 8 * i;
-        result.r[i] = (Register)_mm256_permutevar8x32_ps(
+        return (Register)_mm256_permutevar8x32_ps(
             _mm256_loadu_ps(values + (eight[0] & ~7)),
             _mm256_loadu_si256(reinterpret_cast<const __m256i*>(eight)));
-    }
-    return result;
+    });
 #else
     Lanes result;
     AG_EACH_REGISTER {

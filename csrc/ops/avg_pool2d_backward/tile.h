@@ -15,12 +15,11 @@ AG_INLINE Lanes round_to_float16(Lanes x) {
 }
 // To the 11 significant bits of HF32, to nearest even; infinities and NaN stay.
 AG_INLINE Lanes round_to_hf32(Lanes x) {
-    AG_EACH_REGISTER {
+    return each_register([&](int i) {
         const RegisterBits bits = (RegisterBits)x.r[i];
         const RegisterBits rounded = (bits + 0x7ffu + (bits >> 12 & 1u)) & ~0xfffu;
-        x.r[i] = (bits & 0x7f800000u) == 0x7f800000u ? x.r[i] : (Register)rounded;
-    }
-    return x;
+        return (bits & 0x7f800000u) == 0x7f800000u ? x.r[i] : (Register)rounded;
+    });
 }
 
 // What the traversals share: the tile of a task and quotients.
