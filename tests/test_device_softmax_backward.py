@@ -116,6 +116,17 @@ def test_large_arrays_move_once(
     assert len(launches.kernels) == 1
 
 
+@pytest.mark.parametrize("dtype", [FLOAT32, FLOAT16], ids=str)
+@pytest.mark.parametrize("soc", ["ascend310p", "ascend910"])
+@pytest.mark.parametrize(("shape", "dim"), [((512, 127), 1), ((4, 1000, 49), 1), ((1024, 96), 0)])
+def test_rows_that_end_inside_blocks_need_no_scalar_unit(
+    soc: str, shape: tuple[int, ...], dim: int, dtype: np.dtype
+) -> None:
+    g = np.ones(shape, dtype)
+    _, launches = emulate("softmax_backward", g, g, dim, soc=soc)
+    assert launches.total("scalar_accesses") == 0
+
+
 def test_bfloat16_results_of_other_inputs() -> None:
     for seed, dtype in enumerate((FLOAT32, FLOAT16)):
         check("ascend910b", (60, 70), 1, dtype, BFLOAT16, seed)
