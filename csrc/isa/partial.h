@@ -103,6 +103,26 @@ AG_INLINE void store_first(float* p, Lanes x, int n) {
     for (; 4 * i + 4 <= n; ++i) std::memcpy(p + 4 * i, &quads[i], sizeof(Quad));
     if (4 * i < n) store_up_to_three(p + 4 * i, quads[i], n - 4 * i);
 }
+#if defined(__AVX2__)
+// Pairs of elements and then an odd one, never through memory: a vector could not be loaded from
+// where its parts have just been stored.
+template <class T>
+AG_INLINE Lanes load_first(const T* p, int n) {
+    const __m256i index = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+    __m256i bits = _mm256_maskload_epi32(reinterpret_cast<const int*>(p),
+                                         _mm256_cmpgt_epi32(_mm256_set1_epi32(n / 2), index));
+    if (n % 2 != 0) {
+        static constexpr uint16_t kSixteenth[31] = {0, 0, 0, 0, 0, 0, 0, 0,
+                                                    0, 0, 0, 0, 0, 0, 0, 0xffff};
+        int16_t last;
+        std::memcpy(&last, p + n - 1, sizeof(last));
+        const __m256i place =
+            _mm256_loadu_si256(reinterpret_cast<const __m256i*>(kSixteenth + kLanes - n));
+        bits = _mm256_or_si256(bits, _mm256_and_si256(_mm256_set1_epi16(last), place));
+    }
+    return widen(bits, T{});
+}
+#else
 template <class T>
 AG_INLINE Lanes load_first(const T* p, int n) {
     const char* bytes = reinterpret_cast<const char*>(p);
@@ -112,6 +132,7 @@ AG_INLINE Lanes load_first(const T* p, int n) {
     std::memcpy(&bits, &halves, sizeof(bits));
     return widen(bits, T{});
 }
+#endif
 template <class T>
 AG_INLINE void store_first(T* p, Lanes x, int n) {
     const HalfVector bits = narrow(x, T{});
