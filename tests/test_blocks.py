@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import gc
+import sys
 import threading
 
 import ascend_grad as ag
 import numpy as np
+import pytest
+from subprocesses import output_of
 
 SHAPE = (1024, 1024)
 
@@ -52,7 +55,9 @@ def test_many_threads() -> None:
     def work(value: int) -> None:
         for _ in range(20):
             array = ag.prelu_backward(
-                np.full(SHAPE, value, np.float32), np.ones(SHAPE, np.float32), np.ones(1, np.float32)
+                np.full(SHAPE, value, np.float32),
+                np.ones(SHAPE, np.float32),
+                np.ones(1, np.float32),
             ).grad_input
             if not (array == value).all():
                 failures.append(value)
@@ -63,3 +68,23 @@ def test_many_threads() -> None:
     for thread in threads:
         thread.join()
     assert not failures
+
+
+WHERE_ADDRESSES_ARE_SHORT = """
+import resource
+import ascend_grad as ag, numpy as np
+
+def result(mib):
+    ones = np.broadcast_to(np.float32(1), (mib * 256, 1024))
+    return ag.softmax_backward(ones, ones, 1)
+
+[result(64) for _ in range(4)]
+used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (used + (100 << 20),) * 2)
+print(result(300).shape)
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="/proc tells the size in use")
+def test_memory_that_is_kept_makes_way_for_a_result() -> None:
+    assert output_of("-c", WHERE_ADDRESSES_ARE_SHORT).strip() == "(76800, 1024)"

@@ -22,7 +22,7 @@ inline constexpr int64_t kChannelTile =
     1024;  // channels of a task that walks along channels, at most
 inline constexpr int64_t kPositionGroup = 64;  // positions that it takes at a time, at most
 inline constexpr int64_t kTransposed =
-    512;  // neighbours of the inputs that are transposed at a time
+    256;  // neighbours of the inputs that are transposed at a time
 
 enum class Traversal : int32_t {
     kAlongPositions,  // positions of a row are contiguous in the inputs, or every second element

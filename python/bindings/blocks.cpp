@@ -55,6 +55,10 @@ class Blocks {
             return block.address;
         }
         void* address = map_aligned(size);
+        if (address == nullptr) {  // what is kept may be what is missing
+            while (!kept_.empty()) unmap_oldest();
+            address = map_aligned(size);
+        }
         if (address != nullptr) sizes_.emplace(address, size);
         return address;
     }
@@ -69,9 +73,7 @@ class Blocks {
             return;
         }
         while (kept_bytes_ + block.size > kMaxKeptBytes || kept_.size() == kMaxKept) {
-            forget(kept_.front());
-            munmap(kept_.front().address, kept_.front().size);
-            kept_.erase(kept_.begin());
+            unmap_oldest();
         }
         kept_.push_back(block);
         kept_bytes_ += block.size;
@@ -83,6 +85,11 @@ class Blocks {
     void forget(const Block& kept) {
         kept_bytes_ -= kept.size;
         if (kept.withheld) withheld_bytes_ -= kept.size;
+    }
+    void unmap_oldest() {
+        forget(kept_.front());
+        munmap(kept_.front().address, kept_.front().size);
+        kept_.erase(kept_.begin());
     }
     void offer_to_system() {
         for (Block& kept : kept_) {

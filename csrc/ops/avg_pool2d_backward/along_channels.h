@@ -124,10 +124,14 @@ class PoolAlongChannels : public QuotientChannels<T> {
     // The channels that lie `windows` further. An address that does not exist does no harm.
     AG_INLINE void prefetch(const T* next, int64_t windows) const {
         constexpr int kLine = 64, kRead = 0, kSecondCache = 2;
-        const auto from = reinterpret_cast<intptr_t>(next) + windows * plan_.width_stride[0];
+        // Unsigned: the stride of a single window may be any number.
+        const uintptr_t from =
+            reinterpret_cast<uintptr_t>(next) +
+            static_cast<uintptr_t>(windows) * static_cast<uintptr_t>(plan_.width_stride[0]);
         const int bytes = channels_ * static_cast<int>(sizeof(T));
         for (int b = 0; b < bytes; b += kLine)
-            __builtin_prefetch(reinterpret_cast<const void*>(from + b), kRead, kSecondCache);
+            __builtin_prefetch(reinterpret_cast<const void*>(from + static_cast<uintptr_t>(b)),
+                               kRead, kSecondCache);
     }
 
     template <bool kTwo>

@@ -46,6 +46,7 @@ def merge(reports: Iterable[dict[str, Any]]) -> dict[str, Any]:
     first, *others = reports
     for other in others:
         first["records"] += other["records"]
+        first["interrupted"] = first.get("interrupted", False) or other.get("interrupted", False)
         first["machine"]["peers"] |= other["machine"]["peers"]
     return first
 

@@ -88,7 +88,7 @@ def _execute(options: argparse.Namespace) -> None:
             draw(result, options.plot)
     except (OSError, ValueError) as error:
         raise CommandError(f"cannot save the results: {error}") from error
-    if result.get("interrupted"):
+    if result.get("interrupted") and not options.load:
         raise KeyboardInterrupt  # what was measured is saved; the status still tells
 
 
