@@ -18,11 +18,9 @@ namespace ascend_grad {
 inline constexpr int kSumLanes = 16;
 inline constexpr int64_t kSumBlock = 1024;     // elements of a block, at most
 inline constexpr int64_t kChunksPerTask = 16;  // blocks of a long row that one task makes, at most
-inline constexpr int64_t kChannelTile =
-    1024;  // channels of a task that walks along channels, at most
+inline constexpr int64_t kChannelTile = 1024;  // channels of a task along channels, at most
 inline constexpr int64_t kPositionGroup = 64;  // positions that it takes at a time, at most
-inline constexpr int64_t kTransposed =
-    256;  // neighbours of the inputs that are transposed at a time
+inline constexpr int64_t kTransposed = 256;    // neighbours that are transposed at a time
 
 enum class Traversal : int32_t {
     kAlongPositions,  // positions of a row are contiguous in the inputs, or every second element
