@@ -5,6 +5,8 @@
 
 A cell: estimated time, its ratio to the time of the bytes moved at full bandwidth, and the pipe
 that is busiest on the slowest core, with its share of the time. `+n%`: GM bytes beyond the least.
+`copied`: the ratio that copying as many bytes on as many 910B cores has, nothing computed, with a
+barrier where there is a workspace for sums (copy_floor.cpp, compiled by CXX or g++).
 """
 
 from __future__ import annotations
@@ -12,6 +14,10 @@ from __future__ import annotations
 import argparse
 import os
 import re
+import shlex
+import subprocess
+import sys
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -56,8 +62,7 @@ def text_of(case: tuple[Any, ...]) -> str:
     return ", ".join(["x".join(map(str, shape)), *words])
 
 
-def call(operator: str, case: tuple[Any, ...], dtype: Any, soc: str) -> tuple[float, list[Any]]:
-    """Bytes that the call must move, and its launches."""
+def arguments_of(operator: str, case: tuple[Any, ...], dtype: Any, soc: str) -> list[Any]:
     shape, *rest = case
     x = np.ones(shape, dtype)
     if operator == "avg_pool2d_backward":
@@ -65,16 +70,22 @@ def call(operator: str, case: tuple[Any, ...], dtype: Any, soc: str) -> tuple[fl
         extents = [(size + 2 * padding - kernel) // stride + 1 for size in shape[-2:]]
         g = np.ones((*shape[:-2], *extents), dtype)
         rest = [kernel, stride, padding, False, True, 0, 0 if soc == "ascend910b" else 2]
-        least = g.nbytes + x.nbytes
     else:
         g = x
-        least = (2 if operator == "batch_norm_reduce_backward" else 3) * x.nbytes
     if operator == "prelu_backward":
         rest = [np.ones(shape[1], dtype)]
     if operator == "batch_norm_reduce_backward":
         rest = [np.ones(shape[1], np.float32)] * 2
-    getattr(ag, operator)(g, x, *rest, device="emulator", soc=soc)
-    return least, _core.last_launches()
+    return [g, x, *rest]
+
+
+def call(operator: str, arguments: list[Any], soc: str) -> tuple[float, list[Any]]:
+    """Bytes that the call must move, and its launches."""
+    getattr(ag, operator)(*arguments, device="emulator", soc=soc)
+    g, x = arguments[:2]
+    results = 0 if operator == "batch_norm_reduce_backward" else x.nbytes
+    loaded = 0 if operator == "avg_pool2d_backward" else x.nbytes
+    return g.nbytes + loaded + results, _core.last_launches()
 
 
 def busiest(launch: dict[str, Any]) -> tuple[str, float]:
@@ -85,11 +96,7 @@ def busiest(launch: dict[str, Any]) -> tuple[str, float]:
     )
 
 
-def cell(operator: str, case: tuple[Any, ...], dtype: Any, soc: str) -> str:
-    try:
-        least, launches = call(operator, case, dtype, soc)
-    except ag.AclnnError:
-        return "no"
+def cell(least: float, launches: list[Any]) -> str:
     main = max(launches, key=lambda launch: launch["cycles"])
     total = {
         key: sum(launch[key] for launch in launches)
@@ -103,27 +110,64 @@ def cell(operator: str, case: tuple[Any, ...], dtype: Any, soc: str) -> str:
     return text + (f", +{100 * more:.0f}%" if more > 0.005 else "")
 
 
+def build_copier(folder: str) -> list[str]:
+    """The command that runs copy_floor.cpp, compiled for 910B."""
+    config = [sys.executable, "-m", "ascend_grad", "config", "--emulator", "--soc", "ascend910b"]
+    flags = subprocess.check_output([*config, "--cflags", "--libs"], text=True)
+    source, program = Path(__file__).with_name("copy_floor.cpp"), f"{folder}/copy_floor"
+    compiler = os.environ.get("CXX", "g++")
+    subprocess.check_call([compiler, "-O1", str(source), "-o", program, *shlex.split(flags)])
+    return [program]
+
+
+def copied(operator: str, arguments: list[Any], launches: list[Any], copier: list[str]) -> str:
+    """For 910B, whose calls here are one launch each."""
+    (launch,) = launches
+    plan = getattr(ag.explain, operator)(*arguments, device="emulator", soc="ascend910b")
+    counts = [launch["blocks"], launch["bytes_read"], launch["bytes_written"]]
+    counts.append(int(plan["workspace_size"] > 0))
+    cycles = subprocess.check_output([*copier, *map(str, counts)], text=True)
+    return f"{float(cycles) / launch['bound_cycles']:.2f}"
+
+
+def print_table(operator: str, copier: list[str]) -> None:
+    print(f"\n| {operator} | dtype |", " | ".join(PRODUCTS.values()), "| 910B copied |")
+    print("|---" * (3 + len(PRODUCTS)) + "|")
+    for case in CASES[operator]:
+        for name, dtype in DTYPES.items():
+            cells, last = [], ""
+            for soc in PRODUCTS:
+                arguments = arguments_of(operator, case, dtype, soc)
+                try:
+                    least, launches = call(operator, arguments, soc)
+                except ag.AclnnError:
+                    cells.append("no")
+                    continue
+                cells.append(cell(least, launches))
+                if soc == "ascend910b":
+                    last = copied(operator, arguments, launches, copier)
+            print("|", " | ".join([text_of(case), name, *cells, last]), "|", flush=True)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--ops", nargs="*", default=list(CASES))
     parser.add_argument("--svg", type=Path, help="folder for the timelines")
-    arguments = parser.parse_args()
-    if arguments.svg:
-        for operator in arguments.ops:
-            os.environ["ASCENDC_EMULATOR"] = f"svg={arguments.svg / operator}.svg"
-            call(operator, SVG_CASES[operator], np.float32, "ascend910b")
+    options = parser.parse_args()
+    if options.svg:
+        for operator in options.ops:
+            os.environ["ASCENDC_EMULATOR"] = f"svg={options.svg / operator}.svg"
+            arguments = arguments_of(operator, SVG_CASES[operator], np.float32, "ascend910b")
+            call(operator, arguments, "ascend910b")
             # Sources by their path in the project, wherever it was built.
-            picture = arguments.svg / f"{operator}.svg"
+            picture = options.svg / f"{operator}.svg"
             picture.write_text(re.sub(r"[^ >]*/(?=kernels_ascendc/)", "", picture.read_text()))
         return
     os.environ["ASCENDC_EMULATOR"] = "nochecks"
-    for operator in arguments.ops:
-        print(f"\n| {operator} | dtype |", " | ".join(PRODUCTS.values()), "|")
-        print("|---" * (2 + len(PRODUCTS)) + "|")
-        for case in CASES[operator]:
-            for name, dtype in DTYPES.items():
-                cells = [cell(operator, case, dtype, soc) for soc in PRODUCTS]
-                print("|", " | ".join([text_of(case), name, *cells]), "|", flush=True)
+    with tempfile.TemporaryDirectory() as folder:
+        copier = build_copier(folder)
+        for operator in options.ops:
+            print_table(operator, copier)
 
 
 if __name__ == "__main__":
