@@ -49,7 +49,7 @@ const char* code_name(int code) {
 
 int report(const Status& status) {
     if (status.ok()) return static_cast<int>(StatusCode::kSuccess);
-    return keep(static_cast<int>(status.code), status.message().c_str());
+    return keep(static_cast<int>(status.code()), status.message().c_str());
 }
 
 aclError fail(aclError code, const char* function, const char* parameter, const std::string& text) {

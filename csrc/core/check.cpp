@@ -1,5 +1,7 @@
 #include "core/check.h"
 
+#include <algorithm>
+
 namespace ascend_grad {
 
 std::string to_string(const int64_t* values, int count) {
@@ -47,23 +49,29 @@ Status Checker::not_null(const Name& parameter, bool is_null) const {
     return fail(StatusCode::kParamNullptr, name(parameter), required_text(args_.interface));
 }
 
-Status Checker::not_null(int index) const {
-    return not_null(name_of(index), args_.tensors[index] == nullptr);
+Status Checker::not_null(Tensors tensors) const {
+    const int index = tensors.first([&](int i) { return args_.tensors[i] == nullptr; });
+    return index < 0 ? Status() : not_null(name_of(index), true);
 }
 
-Status Checker::dtype_is_supported(int index) const {
-    const DataType dtype = tensor(index).dtype;
+Status Checker::dtype_is_supported(Tensors tensors) const {
     const bool has_bfloat16 = soc_info(args_.soc).has_bfloat16;
-    if (dtype == DataType::kFloat32 || dtype == DataType::kFloat16) return {};
-    if (dtype == DataType::kBFloat16 && has_bfloat16) return {};
+    const int index = tensors.first([&](int i) {
+        const DataType dtype = tensor(i).dtype;
+        return dtype != DataType::kFloat32 && dtype != DataType::kFloat16 &&
+               !(dtype == DataType::kBFloat16 && has_bfloat16);
+    });
+    if (index < 0) return {};
     return invalid(index,
                    std::string("dtype must be ") +
                        (has_bfloat16 ? "float32, float16 or bfloat16" : "float32 or float16") +
                        ", got " + dtype_text(tensor(index)));
 }
 
-Status Checker::dtype_equals(int index, int reference) const {
-    if (tensor(index).dtype == tensor(reference).dtype) return {};
+Status Checker::dtype_equals(Tensors tensors, int reference) const {
+    const DataType wanted = tensor(reference).dtype;
+    const int index = tensors.first([&](int i) { return tensor(i).dtype != wanted; });
+    if (index < 0) return {};
     return invalid(index, std::string("dtype must be that of ") + name(reference) + ", " +
                               dtype_text(tensor(reference)) + ", got " + dtype_text(tensor(index)));
 }
@@ -75,15 +83,18 @@ Status Checker::format_equals(int index, int reference) const {
                               format_name(tensor(index).format));
 }
 
-Status Checker::format_is_not_private(int index) const {
-    if (!is_private_format(tensor(index).format)) return {};
+Status Checker::format_is_not_private(Tensors tensors) const {
+    const int index = tensors.first([&](int i) { return is_private_format(tensor(i).format); });
+    if (index < 0) return {};
     return invalid(index, std::string("format must be a public one such as ND or NCHW, got ") +
                               format_name(tensor(index).format));
 }
 
-Status Checker::rank_is_between(int index, int lowest, int highest) const {
+Status Checker::rank_is_between(Tensors tensors, int lowest, int highest) const {
+    const int index =
+        tensors.first([&](int i) { return tensor(i).rank < lowest || tensor(i).rank > highest; });
+    if (index < 0) return {};
     const int rank = tensor(index).rank;
-    if (rank >= lowest && rank <= highest) return {};
     return invalid(index, "rank must be between " + std::to_string(lowest) + " and " +
                               std::to_string(highest) + ", got rank " + std::to_string(rank) +
                               ", shape " + shape_text(tensor(index)));
@@ -101,16 +112,20 @@ Status Checker::shape_equals(int index, int reference) const {
                               shape_text(wanted) + ", got " + shape_text(view));
 }
 
-Status Checker::shape_is(int index, int rank, const int64_t* shape, const char* meaning) const {
-    const TensorView& view = tensor(index);
-    bool equal = view.rank == rank;
-    for (int i = 0; equal && i < rank; ++i) equal = view.shape[i] == shape[i];
-    if (equal) return {};
+Status Checker::shape_is(Tensors tensors, int rank, const int64_t* shape,
+                         const char* meaning) const {
+    const int index = tensors.first([&](int i) {
+        const TensorView& view = tensor(i);
+        return view.rank != rank || !std::equal(shape, shape + rank, view.shape);
+    });
+    if (index < 0) return {};
     return invalid(index, "shape must be " + to_string(shape, rank) + ", " + meaning + ", got " +
-                              shape_text(view));
+                              shape_text(tensor(index)));
 }
 
-Status Checker::view_is_inside_storage(int index) const {
+Status Checker::view_is_inside_storage(Tensors tensors) const {
+    const int index = tensors.first([&](int i) { return tensor(i).defect != ViewDefect::kNone; });
+    if (index < 0) return {};
     switch (tensor(index).defect) {
         case ViewDefect::kNone:
             return {};
@@ -139,9 +154,8 @@ Status Checker::view_is_inside_storage(int index) const {
     return {};
 }
 
-Status Checker::output_overlaps_nothing(int index, uint32_t active) const {
+Status Checker::output_overlaps_nothing(int index, const AddressRange* ranges) const {
     const TensorView& output = tensor(index);
-    if (output.data == nullptr || output.is_empty()) return {};
     if (overlaps_itself(output)) {
         return invalid(index, "an output must not overlap itself; shape " + shape_text(output) +
                                   " with strides " + to_string(output.strides, output.rank) +
@@ -149,11 +163,10 @@ Status Checker::output_overlaps_nothing(int index, uint32_t active) const {
     }
     const bool elementwise = info_.tensors[index].role == Role::kElementwiseOutput;
     for (int other = 0; other < info_.tensor_count; ++other) {
+        if (!ranges[index].meets(ranges[other])) continue;
         const bool other_is_output = info_.tensors[other].is_output();
-        if ((active >> other & 1) == 0 || other == index || (other_is_output && other > index))
-            continue;
+        if (other == index || (other_is_output && other > index)) continue;
         const TensorView& view = tensor(other);
-        if (view.data == nullptr || view.is_empty()) continue;
         // CANN's programs may pass one tensor as an output and as an input that only describes it.
         const bool describes =
             info_.tensors[other].role == Role::kDescription && args_.interface == Interface::kC;
@@ -167,14 +180,15 @@ Status Checker::output_overlaps_nothing(int index, uint32_t active) const {
     return {};
 }
 
-Status Checker::memory_and_product(uint32_t active) const {
+Status Checker::memory_and_product(Tensors active) const {
+    ASCEND_GRAD_TRY(view_is_inside_storage(active));
+    AddressRange ranges[kMaxTensors];
     for (int i = 0; i < info_.tensor_count; ++i) {
-        if (active >> i & 1) ASCEND_GRAD_TRY(view_is_inside_storage(i));
+        if (active.has(i)) ranges[i] = addresses_of(tensor(i));
     }
     for (int i = 0; i < info_.tensor_count; ++i) {
-        if ((active >> i & 1) != 0 && info_.tensors[i].is_output()) {
-            ASCEND_GRAD_TRY(output_overlaps_nothing(i, active));
-        }
+        if (info_.tensors[i].is_output() && !ranges[i].is_empty())
+            ASCEND_GRAD_TRY(output_overlaps_nothing(i, ranges));
     }
     if ((info_.socs & soc_bit(args_.soc)) == 0) {
         std::string allowed;
@@ -218,7 +232,7 @@ Status Checker::ready_to_run(const GivenWorkspace& workspace) const {
     set_contiguous(view, 1, &bytes);
     for (int i = 0; i < info_.tensor_count; ++i) {
         if (args_.tensors[i] == nullptr || info_.tensors[i].role == Role::kDescription) continue;
-        if (tensor(i).is_empty() || !share_memory(view, tensor(i))) continue;
+        if (!share_memory(view, tensor(i))) continue;
         return invalid(kWorkspace, std::string("must not overlap ") + name(i));
     }
     return {};

@@ -1,5 +1,7 @@
 #include "core/status.h"
 
+#include <utility>
+
 namespace ascend_grad {
 
 const char* status_code_name(StatusCode code) {
@@ -36,9 +38,39 @@ std::string message_text(const char* who, const char* parameter, const std::stri
     return result;
 }
 
+struct Status::Failure {
+    StatusCode code;
+    const char* operator_name;
+    const char* parameter_name;
+    std::string text;
+};
+
+void Status::Delete::operator()(const Failure* failure) const {
+    delete failure;
+}
+
+Status::Status(StatusCode code, const char* operator_name, const char* parameter, std::string text)
+    : failure_(new Failure{code, operator_name, parameter, std::move(text)}) {}
+
+StatusCode Status::code() const {
+    return ok() ? StatusCode::kSuccess : failure_->code;
+}
+
+const char* Status::operator_name() const {
+    return failure_->operator_name;
+}
+
+const char* Status::parameter_name() const {
+    return failure_->parameter_name;
+}
+
+const std::string& Status::text() const {
+    return failure_->text;
+}
+
 std::string Status::message() const {
-    return message_text(operator_name, parameter_name, text, status_code_name(code),
-                        static_cast<int>(code));
+    return message_text(operator_name(), parameter_name(), text(), status_code_name(code()),
+                        static_cast<int>(code()));
 }
 
 }  // namespace ascend_grad

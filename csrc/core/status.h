@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 
 namespace ascend_grad {
@@ -34,15 +35,29 @@ std::string required_text(Interface interface);
 std::string message_text(const char* who, const char* parameter, const std::string& text,
                          const char* code_name, int code);
 
-struct [[nodiscard]] Status {
-    StatusCode code = StatusCode::kSuccess;
-    const char* operator_name = "";   // as the entry spells it
-    const char* parameter_name = "";  // likewise; "" when the rule concerns no single parameter
-    std::string text;                 // the rule, what was given, what is allowed
+// Success, of which a call meets dozens, is a null pointer.
+class [[nodiscard]] Status {
+  public:
+    Status() = default;
+    // Names as the entry spells them, `parameter` "" when the rule concerns no single parameter.
+    // `text`: the rule, what was given, what is allowed.
+    Status(StatusCode code, const char* operator_name, const char* parameter, std::string text);
 
-    bool ok() const { return code == StatusCode::kSuccess; }
+    bool ok() const { return failure_ == nullptr; }
+    StatusCode code() const;
+    // Of a failure.
+    const char* operator_name() const;
+    const char* parameter_name() const;
+    const std::string& text() const;
     // As message_text, with names of the form ACLNN_ERR_...
     std::string message() const;
+
+  private:
+    struct Failure;
+    struct Delete {
+        void operator()(const Failure* failure) const;
+    };
+    std::unique_ptr<const Failure, Delete> failure_;
 };
 
 #define ASCEND_GRAD_TRY(expression)                   \

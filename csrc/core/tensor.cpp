@@ -78,21 +78,6 @@ int64_t magnitude(int64_t value) {
     return value < 0 ? -value : value;
 }
 
-struct Extent {
-    intptr_t begin;  // lowest byte
-    intptr_t end;    // one past the highest
-};
-
-Extent extent_of(const TensorView& view) {
-    Extent extent{reinterpret_cast<intptr_t>(view.data), reinterpret_cast<intptr_t>(view.data)};
-    for (int i = 0; i < view.rank; ++i) {
-        const int64_t span = (view.shape[i] - 1) * view.strides[i];
-        (span < 0 ? extent.begin : extent.end) += span;
-    }
-    extent.end += static_cast<intptr_t>(data_type_size(view.dtype));
-    return extent;
-}
-
 int add_terms(const TensorView& view, Term* terms, int count) {
     for (int i = 0; i < view.rank; ++i) {
         if (view.shape[i] > 1 && view.strides[i] != 0) {
@@ -129,20 +114,32 @@ bool is_same_view(const TensorView& a, const TensorView& b) {
     return true;
 }
 
+AddressRange addresses_of(const TensorView& view) {
+    if (view.data == nullptr || view.is_empty()) return {};
+    AddressRange range{reinterpret_cast<intptr_t>(view.data),
+                       reinterpret_cast<intptr_t>(view.data)};
+    for (int i = 0; i < view.rank; ++i) {
+        const int64_t length = (view.shape[i] - 1) * view.strides[i];
+        (length < 0 ? range.begin : range.end) += length;
+    }
+    range.end += static_cast<intptr_t>(data_type_size(view.dtype));
+    return range;
+}
+
 // Bytes x of a and y of b are equal where, with every stride made positive by counting that
 // dimension backwards, sum(a terms) + sum(b terms counted backwards) reaches the distance of the
-// two extents to within an element.
+// two ranges to within an element.
 bool share_memory(const TensorView& a, const TensorView& b) {
-    const Extent ea = extent_of(a);
-    const Extent eb = extent_of(b);
-    if (ea.end <= eb.begin || eb.end <= ea.begin) return false;
+    const AddressRange range_a = addresses_of(a);
+    const AddressRange range_b = addresses_of(b);
+    if (!range_a.meets(range_b)) return false;
     Term terms[2 * kMaxRank];
     const int count = add_terms(b, terms, add_terms(a, terms, 0));
     const int64_t size_a = static_cast<int64_t>(data_type_size(a.dtype));
     const int64_t size_b = static_cast<int64_t>(data_type_size(b.dtype));
-    // a element at ea.begin + u, b element at (eb.end - size_b) - v; they meet when -size_b <
-    // difference < size_a.
-    const __int128 distance = static_cast<__int128>(eb.end - size_b) - ea.begin;
+    // a element at range_a.begin + u, b element at (range_b.end - size_b) - v; they meet when
+    // -size_b < difference < size_a.
+    const __int128 distance = static_cast<__int128>(range_b.end - size_b) - range_a.begin;
     return IntervalSearch(terms, count).contains(distance - (size_a - 1), distance + (size_b - 1));
 }
 

@@ -42,6 +42,15 @@ void set_contiguous(TensorView& view, int rank, const int64_t* shape);
 // True when the two views have the same address, dtype, shape and strides (where an extent exceeds
 // 1).
 bool is_same_view(const TensorView& a, const TensorView& b);
+// Addresses that a view spans; of one without elements or memory, begin equals end and nothing
+// meets it.
+struct AddressRange {
+    intptr_t begin = 0;  // lowest byte
+    intptr_t end = 0;    // one past the highest
+    bool is_empty() const { return begin == end; }
+    bool meets(const AddressRange& other) const { return begin < other.end && other.begin < end; }
+};
+AddressRange addresses_of(const TensorView& view);
 // True when some byte belongs to both views. Exact up to a bounded search, beyond which it says
 // true.
 bool share_memory(const TensorView& a, const TensorView& b);

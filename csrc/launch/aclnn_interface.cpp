@@ -80,7 +80,7 @@ class PhaseOne {
         auto call = std::make_unique<device::Call>();
         const Status status = plan(*call);
         set_error_message(status);
-        if (!status.ok()) return static_cast<aclnnStatus>(status.code);
+        if (!status.ok()) return static_cast<aclnnStatus>(status.code());
         *workspace_size = call->plan.workspace_size;
         const std::lock_guard<std::mutex> lock(executors().mutex);
         executors().live.insert(call.get());
@@ -125,7 +125,7 @@ aclnnStatus phase_two(void* workspace, uint64_t workspace_size, aclOpExecutor* e
         status = run_on_device_memory(*call, stream, workspace);
     }
     set_error_message(status);
-    return static_cast<aclnnStatus>(status.code);
+    return static_cast<aclnnStatus>(status.code());
 }
 
 }  // namespace

@@ -66,7 +66,7 @@ class DeviceCall {
     int32_t run(aclrtStream stream) const {
         const Status status = try_run(stream);
         set_error_message(status);
-        return static_cast<int32_t>(status.code);
+        return static_cast<int32_t>(status.code());
     }
 
   private:

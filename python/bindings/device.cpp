@@ -158,12 +158,8 @@ const launch::Library& Device::library(Soc soc, const char* operator_name) const
 
 device::Product Device::product(Soc soc, const char* operator_name) const {
     uint32_t cores = 0;
-    Status status = library(soc, operator_name).core_count(cores);
-    if (!status.ok()) {
-        status.operator_name = operator_name;
-        status.parameter_name = "device";
-        raise(status);
-    }
+    const Status status = library(soc, operator_name).core_count(cores);
+    if (!status.ok()) raise(Status{status.code(), operator_name, "device", status.text()});
     return device::product_of(soc, cores);
 }
 

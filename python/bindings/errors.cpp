@@ -1,18 +1,14 @@
 #include "errors.h"
 
-#include <pybind11/pybind11.h>
-
 #include <utility>
 
 namespace ascend_grad::python {
 
-namespace py = pybind11;
-
 void raise(const Status& status) {
     const py::object make_error = py::module_::import("ascend_grad.errors").attr("make_error");
-    const py::object error =
-        make_error(status.message(), static_cast<int>(status.code), status_code_name(status.code),
-                   status.operator_name, status.parameter_name);
+    const py::object error = make_error(status.message(), static_cast<int>(status.code()),
+                                        status_code_name(status.code()), status.operator_name(),
+                                        status.parameter_name());
     PyErr_SetObject(py::type::handle_of(error).ptr(), error.ptr());
     throw py::error_already_set();
 }

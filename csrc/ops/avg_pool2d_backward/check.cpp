@@ -37,7 +37,7 @@ Status check_formats(const Checker& check) {
 }
 
 Status check_ranks(const Checker& check) {
-    for (int i : {Op::kGradOutput, Op::kGradInput}) ASCEND_GRAD_TRY(check.rank_is_between(i, 3, 4));
+    ASCEND_GRAD_TRY(check.rank_is_between({Op::kGradOutput, Op::kGradInput}, 3, 4));
     const TensorView& grad = check.tensor(Op::kGradOutput);
     const TensorView& grad_input = check.tensor(Op::kGradInput);
     if (grad.rank != grad_input.rank) {
@@ -132,7 +132,7 @@ Status check_extents(const Checker& check, const Op::Args& args) {
                                               " with its padding, shape " + shape_text(self) +
                                               ", got " + text_of(*args.kernel_size));
     }
-    return check.shape_is(Op::kGradOutput, self.rank, wanted, "the forward's output");
+    return check.shape_is({Op::kGradOutput}, self.rank, wanted, "the forward's output");
 }
 
 }  // namespace
@@ -160,14 +160,13 @@ TensorView Op::describe_output(const Args& args, int) {
 // OPERATORS.md section 2, in its order.
 Status Op::check(const Args& args) {
     const Checker check(info(), args);
-    ASCEND_GRAD_TRY(check.not_null(kGradOutput));
-    ASCEND_GRAD_TRY(check.not_null(kSelf));
+    const Tensors all{kGradOutput, kSelf, kGradInput};
+    ASCEND_GRAD_TRY(check.not_null({kGradOutput, kSelf}));
     ASCEND_GRAD_TRY(check.not_null(kKernelSize, args.kernel_size == nullptr));
     ASCEND_GRAD_TRY(check.not_null(kPadding, args.padding == nullptr));
-    ASCEND_GRAD_TRY(check.not_null(kGradInput));
-    for (int i : {kGradOutput, kSelf, kGradInput}) ASCEND_GRAD_TRY(check.dtype_is_supported(i));
-    ASCEND_GRAD_TRY(check.dtype_equals(kGradOutput, kGradInput));
-    ASCEND_GRAD_TRY(check.dtype_equals(kSelf, kGradInput));
+    ASCEND_GRAD_TRY(check.not_null({kGradInput}));
+    ASCEND_GRAD_TRY(check.dtype_is_supported(all));
+    ASCEND_GRAD_TRY(check.dtype_equals(all, kGradInput));
     ASCEND_GRAD_TRY(check_formats(check));
     ASCEND_GRAD_TRY(check_ranks(check));
     ASCEND_GRAD_TRY(check_windows(check, args));
@@ -179,7 +178,7 @@ Status Op::check(const Args& args) {
                                  std::to_string(args.divisor_override));
     }
     ASCEND_GRAD_TRY(check_extents(check, args));
-    return check.memory_and_product((1u << info().tensor_count) - 1);
+    return check.memory_and_product(all);
 }
 
 }  // namespace ascend_grad

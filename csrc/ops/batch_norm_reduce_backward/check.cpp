@@ -36,25 +36,19 @@ TensorView Op::describe_output(const Args& args, int) {
 // OPERATORS.md section 1, in its order.
 Status Op::check(const Args& args) {
     const Checker check(info(), args);
-    for (int i : {kGradOut, kInput, kMean, kInvstd}) ASCEND_GRAD_TRY(check.not_null(i));
+    const Tensors required{kGradOut, kInput, kMean, kInvstd};
+    const Tensors weight = args.tensors[kWeight] != nullptr ? Tensors{kWeight} : Tensors{};
+    Tensors outputs{};
     for (int i = kFirstOutput; i <= kGradBias; ++i) {
-        if (args.wants(i)) ASCEND_GRAD_TRY(check.not_null(i));
+        if (args.wants(i)) outputs = outputs | Tensors{i};
     }
-    const bool has_weight = args.tensors[kWeight] != nullptr;
-    for (int i : {kGradOut, kInput, kMean, kInvstd}) ASCEND_GRAD_TRY(check.dtype_is_supported(i));
-    if (has_weight) ASCEND_GRAD_TRY(check.dtype_is_supported(kWeight));
-    ASCEND_GRAD_TRY(check.dtype_equals(kGradOut, kInput));
-    for (int i = kFirstOutput; i <= kGradBias; ++i) {
-        if (args.wants(i)) ASCEND_GRAD_TRY(check.dtype_is_supported(i));
-    }
+    ASCEND_GRAD_TRY(check.not_null(required | outputs));
+    ASCEND_GRAD_TRY(check.dtype_is_supported(required | weight));
+    ASCEND_GRAD_TRY(check.dtype_equals({kGradOut}, kInput));
+    ASCEND_GRAD_TRY(check.dtype_is_supported(outputs));
     ASCEND_GRAD_TRY(check.format_equals(kGradOut, kInput));
-    for (int i : {kGradOut, kInput, kMean, kInvstd})
-        ASCEND_GRAD_TRY(check.format_is_not_private(i));
-    for (int i = kFirstOutput; i <= kGradBias; ++i) {
-        if (args.wants(i)) ASCEND_GRAD_TRY(check.format_is_not_private(i));
-    }
-    ASCEND_GRAD_TRY(check.rank_is_between(kGradOut, 2, kMaxRank));
-    ASCEND_GRAD_TRY(check.rank_is_between(kInput, 2, kMaxRank));
+    ASCEND_GRAD_TRY(check.format_is_not_private(required | outputs));
+    ASCEND_GRAD_TRY(check.rank_is_between({kGradOut, kInput}, 2, kMaxRank));
     const TensorView& input = check.tensor(kInput);
     const int64_t* channels = &input.shape[1];
     if (*channels == 0) {
@@ -62,19 +56,10 @@ Status Op::check(const Args& args) {
             kInput, "axis 1, the channels, must not be empty, got shape " + shape_text(input));
     }
     const char* meaning = "one value per channel";
-    for (int i = kFirstOutput; i <= kGradBias; ++i) {
-        if (args.wants(i)) ASCEND_GRAD_TRY(check.shape_is(i, 1, channels, meaning));
-    }
+    ASCEND_GRAD_TRY(check.shape_is(outputs, 1, channels, meaning));
     ASCEND_GRAD_TRY(check.shape_equals(kGradOut, kInput));
-    ASCEND_GRAD_TRY(check.shape_is(kMean, 1, channels, meaning));
-    ASCEND_GRAD_TRY(check.shape_is(kInvstd, 1, channels, meaning));
-    if (has_weight) ASCEND_GRAD_TRY(check.shape_is(kWeight, 1, channels, meaning));
-    uint32_t active = 1u << kGradOut | 1u << kInput | 1u << kMean | 1u << kInvstd;
-    if (has_weight) active |= 1u << kWeight;
-    for (int i = kFirstOutput; i <= kGradBias; ++i) {
-        if (args.wants(i)) active |= 1u << i;
-    }
-    return check.memory_and_product(active);
+    ASCEND_GRAD_TRY(check.shape_is(Tensors{kMean, kInvstd} | weight, 1, channels, meaning));
+    return check.memory_and_product(required | weight | outputs);
 }
 
 }  // namespace ascend_grad

@@ -58,7 +58,7 @@ Status check_weight(const Checker& check) {
                                               check.name(Op::kSelf) + " of shape " +
                                               shape_text(self) + given());
     }
-    return check.shape_is(Op::kGradWeight, 1, &channels, "one value per channel");
+    return check.shape_is({Op::kGradWeight}, 1, &channels, "one value per channel");
 }
 
 Status check_broadcast(const Checker& check) {
@@ -80,16 +80,15 @@ Status check_broadcast(const Checker& check) {
 // OPERATORS.md section 3, in its order.
 Status Op::check(const Args& args) {
     const Checker check(info(), args);
-    for (int i = kGradOutput; i <= kGradWeight; ++i) ASCEND_GRAD_TRY(check.not_null(i));
-    ASCEND_GRAD_TRY(check.dtype_is_supported(kSelf));
-    for (int i : {kGradOutput, kWeight, kGradInput, kGradWeight})
-        ASCEND_GRAD_TRY(check.dtype_equals(i, kSelf));
-    for (int i = kGradOutput; i <= kGradWeight; ++i)
-        ASCEND_GRAD_TRY(check.rank_is_between(i, 0, kMaxRank));
+    const Tensors all{kGradOutput, kSelf, kWeight, kGradInput, kGradWeight};
+    ASCEND_GRAD_TRY(check.not_null(all));
+    ASCEND_GRAD_TRY(check.dtype_is_supported({kSelf}));
+    ASCEND_GRAD_TRY(check.dtype_equals(all, kSelf));
+    ASCEND_GRAD_TRY(check.rank_is_between(all, 0, kMaxRank));
     ASCEND_GRAD_TRY(check.shape_equals(kGradInput, kSelf));
     ASCEND_GRAD_TRY(check_weight(check));
     ASCEND_GRAD_TRY(check_broadcast(check));
-    return check.memory_and_product((1u << info().tensor_count) - 1);
+    return check.memory_and_product(all);
 }
 
 }  // namespace ascend_grad

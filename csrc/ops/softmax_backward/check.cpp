@@ -27,14 +27,15 @@ TensorView Op::describe_output(const Args& args, int) {
 // OPERATORS.md section 4, in its order.
 Status Op::check(const Args& args) {
     const Checker check(info(), args);
-    for (int i : {kGradOutput, kOutput, kOut}) ASCEND_GRAD_TRY(check.not_null(i));
+    const Tensors all{kGradOutput, kOutput, kOut};
+    ASCEND_GRAD_TRY(check.not_null(all));
     const TensorView& grad = check.tensor(kGradOutput);
     // Then CANN returns at once and leaves out as it is. A result that Python asked us to make has
     // no values to keep, so that the rules decide.
     const bool is_empty = grad.is_empty() || check.tensor(kOutput).is_empty();
     if (is_empty && !check.tensor(kOut).is_described) return {};
-    for (int i : {kGradOutput, kOutput}) ASCEND_GRAD_TRY(check.dtype_is_supported(i));
-    ASCEND_GRAD_TRY(check.dtype_equals(kOutput, kGradOutput));
+    ASCEND_GRAD_TRY(check.dtype_is_supported({kGradOutput, kOutput}));
+    ASCEND_GRAD_TRY(check.dtype_equals({kOutput}, kGradOutput));
     const int64_t dims = grad.rank > 1 ? grad.rank : 1;
     if (args.dim < -dims || args.dim >= dims) {
         return check.invalid(Name{"dim", "dim"}, "must be between " + std::to_string(-dims) +
@@ -43,7 +44,7 @@ Status Op::check(const Args& args) {
                                                      shape_text(grad) + ", got " +
                                                      std::to_string(args.dim));
     }
-    ASCEND_GRAD_TRY(check.rank_is_between(kGradOutput, 0, kMaxRank));
+    ASCEND_GRAD_TRY(check.rank_is_between({kGradOutput}, 0, kMaxRank));
     ASCEND_GRAD_TRY(check.shape_equals(kOutput, kGradOutput));
     ASCEND_GRAD_TRY(check.shape_equals(kOut, kGradOutput));
     const DataType dtype = check.tensor(kOut).dtype;
@@ -53,7 +54,7 @@ Status Op::check(const Args& args) {
             kOut, std::string("dtype must be float32, float16, bfloat16 or float64, got ") +
                       dtype_text(check.tensor(kOut)));
     }
-    return check.memory_and_product((1u << info().tensor_count) - 1);
+    return check.memory_and_product(all);
 }
 
 }  // namespace ascend_grad
