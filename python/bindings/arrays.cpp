@@ -63,25 +63,26 @@ DataType dtype_of_number(int number) {
     }
 }
 
-void read_numpy(TensorView& view, const py::array& array, const Context& context) {
+void read_numpy(TensorView& view, py::handle array, const Context& context) {
     const auto* fields = py::detail::array_proxy(array.ptr());
     const auto* descr = py::detail::array_descriptor_proxy(fields->descr);
     view.dtype = dtype_of_number(descr->type_num);
-    const std::string not_numbers = "OSUMmT";
     if (view.dtype == DataType::kUndefined) {
+        const std::string not_numbers = "OSUMmT";
         view.dtype_name = reinterpret_cast<PyTypeObject*>(descr->typeobj)->tp_name;
         if (not_numbers.find(descr->kind) != std::string::npos) {
             raise_type_error(context.operator_name, context.parameter,
                              std::string("an array of numbers is needed, got dtype ") +
-                                 py::str(array.dtype()).cast<std::string>());
+                                 py::str(array.attr("dtype")).cast<std::string>());
         }
     }
     if (descr->byteorder == '>' || (descr->byteorder == '<' && PY_BIG_ENDIAN)) {
         raise_invalid(context.operator_name, context.parameter,
                       "must have the machine's byte order, got dtype " +
-                          py::str(array.dtype()).cast<std::string>());
+                          py::str(array.attr("dtype")).cast<std::string>());
     }
-    require_writable(context, array.writeable());
+    require_writable(
+        context, py::detail::check_flags(array.ptr(), py::detail::npy_api::NPY_ARRAY_WRITEABLE_));
     static_assert(sizeof(Py_intptr_t) == sizeof(int64_t));
     set_shape(view, fields->nd, reinterpret_cast<const int64_t*>(fields->dimensions),
               reinterpret_cast<const int64_t*>(fields->strides), 1);
@@ -126,14 +127,14 @@ bool is_numpy_bool(py::handle object) {
 void ArrayArgument::assign(py::handle object, const char* operator_name, const char* parameter,
                            bool is_output) {
     const Context context{operator_name, parameter, is_output};
-    if (py::isinstance<py::array>(object)) {
-        if (Py_TYPE(object.ptr()) != reinterpret_cast<PyTypeObject*>(g_numpy->ndarray.ptr()) &&
-            py::isinstance(object, g_numpy->masked_array())) {
+    const bool is_ndarray = py::type::handle_of(object).is(g_numpy->ndarray);
+    if (is_ndarray || py::isinstance<py::array>(object)) {
+        if (!is_ndarray && py::isinstance(object, g_numpy->masked_array())) {
             raise_type_error(operator_name, parameter,
                              "a masked array is not supported; fill it first");
         }
         owner = py::reinterpret_borrow<py::object>(object);
-        read_numpy(view, py::reinterpret_borrow<py::array>(object), context);
+        read_numpy(view, object, context);
     } else if (py::hasattr(object, "__dlpack__")) {
         owner = read_dlpack(view, object, context);
     } else if (is_output && py::isinstance(object, g_numpy->scalar)) {
@@ -141,7 +142,7 @@ void ArrayArgument::assign(py::handle object, const char* operator_name, const c
                          "a scalar has no memory to write to; give an array");
     } else if (py::hasattr(object, "__array_interface__")) {
         owner = g_numpy->asarray(object);
-        read_numpy(view, py::reinterpret_borrow<py::array>(owner), context);
+        read_numpy(view, owner, context);
     } else {
         raise_type_error(
             operator_name, parameter,

@@ -48,15 +48,16 @@ class Call {
         if (std::is_same_v<Op, AvgPool2dBackward>)
             view.format = view.rank == 3 ? Format::kNCL : Format::kNCHW;
         args.tensors[index] = &view;
-        if (parameter.is_output()) given_[index] = py::reinterpret_borrow<py::object>(object);
+        if (parameter.is_output()) given_[index] = object;
     }
 
     // Runs the call; results in prototype order, None where not wanted.
     void run(py::object* results) {
-        if (device_ != nullptr) return make_device_run(results).run(nullptr);
+        if (device_ != nullptr) return make_device_run(results).run();
         Executor executor;
         make_executor(executor, results);
-        CpuRun(executor).run(nullptr);
+        Workspace workspace(executor.workspace_size);
+        run_unlocked([&] { executor.run(workspace.data()); });
     }
     std::unique_ptr<PreparedCall> prepare(py::object* results, py::object (*combine)(py::object*)) {
         std::unique_ptr<PreparedCall> prepared;
@@ -125,7 +126,7 @@ class Call {
             if (!wants(i)) {
                 result = py::none();
             } else if (given_[i]) {
-                result = std::move(given_[i]);
+                result = py::reinterpret_borrow<py::object>(given_[i]);
             } else {
                 arrays_[i].allocate();
                 set_address(i, arrays_[i].view.data);
@@ -144,7 +145,7 @@ class Call {
 
     const Device* const device_;
     ArrayArgument arrays_[kMaxTensors];
-    py::object given_[kMaxTensors];
+    py::handle given_[kMaxTensors];  // of the caller
 };
 
 }  // namespace ascend_grad::python

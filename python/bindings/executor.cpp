@@ -15,9 +15,9 @@ void Workspace::Free::operator()(void* pointer) const {
 }
 
 Workspace::Workspace(uint64_t size) {
-    if (size == 0) return;
-    data_.reset(std::aligned_alloc(64, (size + 63) / 64 * 64));
-    if (data_ == nullptr) throw std::bad_alloc();
+    if (size <= sizeof(small_)) return;
+    large_.reset(std::aligned_alloc(64, (size + 63) / 64 * 64));
+    if (large_ == nullptr) throw std::bad_alloc();
 }
 
 namespace {
@@ -37,15 +37,15 @@ int fork_generation() {
     return g_fork_generation.load(std::memory_order_relaxed);
 }
 
-void CpuRun::run(std::mutex* mutex) const {
+void CpuRun::run(std::mutex& mutex) {
     run_unlocked([&] {
-        if (mutex != nullptr) mutex->lock();
+        mutex.lock();
         executor_.run(workspace_.data());
-        if (mutex != nullptr) mutex->unlock();
+        mutex.unlock();
     });
 }
 
-void DeviceRun::run(std::mutex*) const {
+void DeviceRun::run() const {
     const Status status = device_.run(*call_);
     if (!status.ok()) raise(status);
 }
@@ -56,19 +56,37 @@ py::object PreparedCall::call() {
         new (&mutex_) std::mutex;
         fork_generation_ = fork_generation();
     }
-    std::visit([&](const auto& run) { run.run(&mutex_); }, run_);
+    if (CpuRun* const run = std::get_if<CpuRun>(&run_)) {
+        run->run(mutex_);
+    } else {
+        std::get<DeviceRun>(run_).run();
+    }
     return results_;
 }
+
+namespace {
+
+PyObject* call_executor(PyObject* self, PyObject* arguments, PyObject* keywords) {
+    return result_of([&] {
+        const bool has_keywords = keywords != nullptr && PyDict_GET_SIZE(keywords) > 0;
+        if (has_keywords || PyTuple_GET_SIZE(arguments) > 0)
+            throw py::type_error("Executor: a call takes no arguments");
+        return py::handle(self).cast<PreparedCall&>().call();
+    });
+}
+
+}  // namespace
 
 void register_executor(py::module_& module) {
     py::class_<PreparedCall>(
         module, "Executor",
         "A checked and planned call. Calling it runs the operator on the arrays it was prepared "
-        "with and returns their results.")
+        "with and returns their results.",
+        py::custom_type_setup(
+            [](PyHeapTypeObject* type) { type->ht_type.tp_call = call_executor; }))
         .def_property_readonly("workspace_size", &PreparedCall::workspace_size,
                                "Bytes of scratch memory that a run uses.")
         .def_property_readonly("operator", &PreparedCall::operator_name)
-        .def("__call__", &PreparedCall::call)
         .def("__repr__", [](const PreparedCall& self) {
             return std::string("<ascend_grad.Executor of ") + self.operator_name() +
                    ", workspace " + std::to_string(self.workspace_size()) + " bytes>";

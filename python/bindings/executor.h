@@ -17,17 +17,18 @@ namespace ascend_grad::python {
 
 namespace py = pybind11;
 
-// Scratch memory of one call, aligned to a cache line.
+// Scratch memory of one call, aligned to a cache line. A little of it allocates nothing.
 class Workspace {
   public:
     explicit Workspace(uint64_t size);
-    void* data() const { return data_.get(); }
+    void* data() { return large_ != nullptr ? large_.get() : small_; }
 
   private:
     struct Free {
         void operator()(void* pointer) const;
     };
-    std::unique_ptr<void, Free> data_;
+    alignas(64) unsigned char small_[1024];
+    std::unique_ptr<void, Free> large_;
 };
 
 // How many forks lie between the first process and this one.
@@ -56,8 +57,8 @@ class CpuRun {
         : executor_(executor), workspace_(executor.workspace_size) {}
     const OperatorInfo& info() const { return *executor_.info; }
     uint64_t workspace_size() const { return executor_.workspace_size; }
-    // `mutex`, where given, is held meanwhile.
-    void run(std::mutex* mutex) const;
+    // `mutex` is held meanwhile.
+    void run(std::mutex& mutex);
 
   private:
     Executor executor_;
@@ -72,7 +73,7 @@ class DeviceRun {
     const OperatorInfo& info() const { return *call_->info; }
     uint64_t workspace_size() const { return call_->plan.workspace_size; }
     // Calls of one device take turns anyway. Raises what the device reports.
-    void run(std::mutex* mutex) const;
+    void run() const;
 
   private:
     Device device_;

@@ -1,33 +1,54 @@
-// Python arguments to operator arguments, one class per operator; the rest is common.
+// Python arguments to operator arguments, one function per operator; the rest is common.
 #include "ops.h"
+
+#include <array>
 
 #include "call.h"
 
 namespace ascend_grad::python {
 namespace {
 
-py::object* g_batch_norm_results = nullptr;
-py::object* g_prelu_results = nullptr;
+// Classes of results, subclasses of tuple. Never destroyed: the interpreter may be gone by then.
+PyTypeObject* g_batch_norm_results = nullptr;
+PyTypeObject* g_prelu_results = nullptr;
+
+// As the class's _make does: its constructor is a Python function.
+py::object make_results(PyTypeObject* type, const py::tuple& results) {
+    PyObject* made = PyTuple_Type.tp_new(type, py::make_tuple(results).ptr(), nullptr);
+    if (made == nullptr) throw py::error_already_set();
+    return py::reinterpret_steal<py::object>(made);
+}
 
 py::object first(py::object* results) {
     return results[0];
 }
 py::object batch_norm_results(py::object* r) {
-    return (*g_batch_norm_results)(r[0], r[1], r[2], r[3]);
+    return make_results(g_batch_norm_results, py::make_tuple(r[0], r[1], r[2], r[3]));
 }
 py::object prelu_results(py::object* r) {
-    return (*g_prelu_results)(r[0], r[1]);
+    return make_results(g_prelu_results, py::make_tuple(r[0], r[1]));
 }
 
-using Object = const py::object&;
+enum class Use { kRun, kPrepare, kExplain };
 
-// Fills a call from Python's arguments and hands it to `use`.
-template <class Use>
-auto with_batch_norm(Object grad_out, Object input, Object mean, Object invstd, Object weight,
-                     Object input_g, Object weight_g, Object bias_g, Object sum_dy,
-                     Object sum_dy_xmu, Object grad_weight, Object grad_bias, Object soc,
-                     Object device, const Use& use) {
+template <Use kUse, class Op>
+py::object use(Call<Op>& call, py::object (*combine)(py::object*)) {
+    py::object results[4];
+    if constexpr (kUse == Use::kExplain) return call.explain();
+    if constexpr (kUse == Use::kPrepare) return py::cast(call.prepare(results, combine));
+    call.run(results);
+    return combine(results);
+}
+
+// Positional arguments, in the order of the functions in ops.py; then soc and a Device or None.
+template <size_t kCount>
+using Arguments = std::array<py::handle, kCount>;
+
+template <Use kUse>
+py::object batch_norm_reduce_backward(const Arguments<14>& arguments) {
     using Op = BatchNormReduceBackward;
+    const auto& [grad_out, input, mean, invstd, weight, input_g, weight_g, bias_g, sum_dy,
+                 sum_dy_xmu, grad_weight, grad_bias, soc, device] = arguments;
     Call<Op> call(soc, device);
     call.args.input_g = to_bool(input_g, call.name(), "input_g");
     call.args.weight_g = to_bool(weight_g, call.name(), "weight_g");
@@ -38,15 +59,14 @@ auto with_batch_norm(Object grad_out, Object input, Object mean, Object invstd, 
     for (int i = 0; i < 4; ++i) {
         if (call.args.wants(Op::kFirstOutput + i)) call.set(Op::kFirstOutput + i, outputs[i]);
     }
-    return use(call, batch_norm_results);
+    return use<kUse>(call, batch_norm_results);
 }
 
-template <class Use>
-auto with_avg_pool(Object grad_output, Object input, Object kernel_size, Object stride,
-                   Object padding, Object ceil_mode, Object count_include_pad,
-                   Object divisor_override, Object cube_math_type, Object grad_input, Object soc,
-                   Object device, const Use& use) {
+template <Use kUse>
+py::object avg_pool2d_backward(const Arguments<12>& arguments) {
     using Op = AvgPool2dBackward;
+    const auto& [grad_output, input, kernel_size, stride, padding, ceil_mode, count_include_pad,
+                 divisor_override, cube_math_type, grad_input, soc, device] = arguments;
     Call<Op> call(soc, device);
     call.set(Op::kGradOutput, grad_output);
     call.set(Op::kSelf, input);
@@ -61,72 +81,66 @@ auto with_avg_pool(Object grad_output, Object input, Object kernel_size, Object 
     call.args.count_include_pad = to_bool(count_include_pad, call.name(), "count_include_pad");
     call.args.divisor_override = to_int(divisor_override, call.name(), "divisor_override");
     call.args.cube_math_type = to_int(cube_math_type, call.name(), "cube_math_type");
-    return use(call, first);
+    return use<kUse>(call, first);
 }
 
-template <class Use>
-auto with_prelu(Object grad_output, Object input, Object weight, Object grad_input,
-                Object grad_weight, Object soc, Object device, const Use& use) {
-    using Op = PreluBackward;
-    Call<Op> call(soc, device);
+template <Use kUse>
+py::object prelu_backward(const Arguments<7>& arguments) {
+    const auto& [grad_output, input, weight, grad_input, grad_weight, soc, device] = arguments;
+    Call<PreluBackward> call(soc, device);
     const py::handle tensors[] = {grad_output, input, weight, grad_input, grad_weight};
     for (int i = 0; i < 5; ++i) call.set(i, tensors[i]);
-    return use(call, prelu_results);
+    return use<kUse>(call, prelu_results);
 }
 
-template <class Use>
-auto with_softmax(Object grad_output, Object output, Object dim, Object out, Object soc,
-                  Object device, const Use& use) {
+template <Use kUse>
+py::object softmax_backward(const Arguments<6>& arguments) {
     using Op = SoftmaxBackward;
+    const auto& [grad_output, output, dim, out, soc, device] = arguments;
     Call<Op> call(soc, device);
     call.set(Op::kGradOutput, grad_output);
     call.set(Op::kOutput, output);
     call.set(Op::kOut, out);
     call.args.dim = to_int(dim, call.name(), "dim");
-    return use(call, first);
+    return use<kUse>(call, first);
 }
 
-constexpr auto run_now = [](auto& call, py::object (*combine)(py::object*)) -> py::object {
-    py::object results[4];
-    call.run(results);
-    return combine(results);
-};
-constexpr auto prepare_only = [](auto& call, py::object (*combine)(py::object*)) {
-    py::object results[4];
-    return call.prepare(results, combine);
-};
+template <size_t kCount>
+py::object call_with(py::object (*function)(const Arguments<kCount>&), PyObject* const* given,
+                     Py_ssize_t count) {
+    if (count != kCount) throw py::type_error("wrong number of arguments");
+    Arguments<kCount> arguments;
+    std::copy(given, given + kCount, arguments.begin());
+    return function(arguments);
+}
 
-constexpr auto explain_only = [](auto& call, py::object (*)(py::object*)) -> py::object {
-    return call.explain();
-};
-
-template <size_t>
-using Argument = Object;
-
-// Three functions of `arguments` positional parameters: run, prepare, explain.
-template <size_t... I, class With>
-void define(py::module_& m, const std::string& name, std::index_sequence<I...>, With with) {
-    m.def(name.c_str(), [with](Argument<I>... a) { return with(a..., run_now); });
-    m.def(("prepare_" + name).c_str(),
-          [with](Argument<I>... a) { return with(a..., prepare_only); });
-    m.def(("explain_" + name).c_str(),
-          [with](Argument<I>... a) { return with(a..., explain_only); });
+template <auto kFunction>
+PyMethodDef method(const char* name) {
+    using Function = PyObject* (*)(PyObject*, PyObject* const*, Py_ssize_t);
+    const Function function = [](PyObject*, PyObject* const* given, Py_ssize_t count) {
+        return result_of([&] { return call_with(kFunction, given, count); });
+    };
+    return {name, reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(function)),
+            METH_FASTCALL, nullptr};
 }
 
 }  // namespace
 
 void register_operators(py::module_& m) {
-    define(m, "batch_norm_reduce_backward", std::make_index_sequence<14>(),
-           [](const auto&... a) { return with_batch_norm(a...); });
-    define(m, "avg_pool2d_backward", std::make_index_sequence<12>(),
-           [](const auto&... a) { return with_avg_pool(a...); });
-    define(m, "prelu_backward", std::make_index_sequence<7>(),
-           [](const auto&... a) { return with_prelu(a...); });
-    define(m, "softmax_backward", std::make_index_sequence<6>(),
-           [](const auto&... a) { return with_softmax(a...); });
-    m.def("set_result_types", [](Object batch_norm, Object prelu) {
-        g_batch_norm_results = new py::object(batch_norm);
-        g_prelu_results = new py::object(prelu);
+    static PyMethodDef methods[] = {
+#define OPERATOR(name, Type)                                                       \
+    method<name<Use::kRun>>(#name), method<name<Use::kPrepare>>("prepare_" #name), \
+        method<name<Use::kExplain>>("explain_" #name),
+#include "ops/ops.def"
+#undef OPERATOR
+        {}};
+    if (PyModule_AddFunctions(m.ptr(), methods) != 0) throw py::error_already_set();
+    m.def("set_result_types", [](const py::type& batch_norm, const py::type& prelu) {
+        const auto keep = [](const py::type& type) {
+            return reinterpret_cast<PyTypeObject*>(py::type(type).release().ptr());
+        };
+        g_batch_norm_results = keep(batch_norm);
+        g_prelu_results = keep(prelu);
     });
 }
 
