@@ -69,7 +69,8 @@ class ChannelSum {
             finish_lanes(block);
             return;
         }
-        Lanes sums[kMaxTile][kSums] = {};
+        Lanes sums[kMaxTile][kSums];
+        clear(sums, channels_);
         if (plan_.traversal == Traversal::kStaged) {
             for (int64_t row = begin; row < end; ++row) staged(row, 0, plan_.row_length, sums);
         } else {
@@ -96,7 +97,8 @@ class ChannelSum {
                 along_channels(row, chunk * plan_.chunk, length(chunk));
                 finish_lanes(first_block + chunk);
             } else {
-                Lanes sums[kMaxTile][kSums] = {};
+                Lanes sums[kMaxTile][kSums];
+                clear(sums, channels_);
                 if (plan_.traversal == Traversal::kStaged) {
                     staged(row, chunk * plan_.chunk, length(chunk), sums);
                 } else {
@@ -110,10 +112,11 @@ class ChannelSum {
 
     // Blocks that are chunks [begin, end) of one channel's row.
     void chunks_of_channel(int64_t row, int c, int64_t begin, int64_t end) {
-        Lanes sums[kMaxChunks][kSums] = {};
+        const int count = static_cast<int>(end - begin);
+        Lanes sums[kMaxChunks][kSums];
+        clear(sums, count);
         float parameters[kMaxChunks];
         int64_t to_next[kOperands];
-        const int count = static_cast<int>(end - begin);
         const int64_t bytes = plan_.chunk * static_cast<int64_t>(sizeof(T));
         for (int i = 0; i < count; ++i) parameters[i] = parameters_[c];
         for (int k = 0; k < kOperands; ++k)
@@ -131,6 +134,11 @@ class ChannelSum {
         }
     }
 
+    // The first `count`: all of them are more than a small call reads.
+    static void clear(Lanes (*sums)[kSums], int count) {
+        for (int i = 0; i < count; ++i)
+            for (int k = 0; k < kSums; ++k) sums[i][k] = splat(0.0f);
+    }
     void finish_channel(int64_t block, int c, const Lanes* sums) {
         for (int k = 0; k < kSums; ++k) partial(block)[k * plan_.channels + c] = tree_sum(sums[k]);
     }
