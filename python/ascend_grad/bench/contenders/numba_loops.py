@@ -37,42 +37,44 @@ def calls(problem: Problem) -> dict[str, Callable[[], Any]]:
     if p.dtype != "float32" or case.layout:
         return {}
     kernel = _kernels[case.operator]
+    result = None if case.operator == BATCH_NORM else p.result
     if case.operator == SOFTMAX:
         if case.attributes["dim"] != -1:
             return {}
-        rows = [a.reshape(-1, case.shape[-1]) for a in (p.grad, p.input, p.result)]
+        rows = tuple(a.reshape(-1, case.shape[-1]) for a in (p.grad, p.input, result))
 
         def softmax() -> Any:
             kernel(*rows)
-            return p.result
+            return result
 
         return {"": softmax}
     if case.operator == AVG_POOL:
-        planes = [a.reshape(-1, *a.shape[2:]) for a in (p.grad, p.result)]
+        planes = (a.reshape(-1, *a.shape[2:]) for a in (p.grad, result))
+        arguments = (*planes, *case.attributes.values())
 
         def pool() -> Any:
-            kernel(*planes, *case.attributes.values())
-            return p.result
+            kernel(*arguments)
+            return result
 
         return {"": pool}
     if len(case.shape) != 4:
         return {}
     grad, input = (a.reshape(*case.shape[:2], -1) for a in (p.grad, p.input))
     if case.operator == BATCH_NORM:
-        sums = np.empty((2, case.shape[1]), np.float32)
+        mean, sum_dy, sum_dy_xmu = p.mean, *p.sums[:2]
 
         def batch_norm() -> Any:
-            kernel(grad, input, p.mean, *sums)
-            return tuple(sums)
+            kernel(grad, input, mean, sum_dy, sum_dy_xmu)
+            return sum_dy, sum_dy_xmu
 
         return {"": batch_norm}
     if p.weight.size != case.shape[1]:
         return {}
-    result = p.result.reshape(grad.shape)
+    weight, weight_result, flat_result = p.weight, p.weight_result, result.reshape(grad.shape)
 
     def prelu() -> Any:
-        kernel(grad, input, p.weight, result, p.weight_result)
-        return p.result, p.weight_result
+        kernel(grad, input, weight, flat_result, weight_result)
+        return result, weight_result
 
     return {"": prelu}
 

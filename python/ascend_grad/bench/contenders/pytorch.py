@@ -71,12 +71,16 @@ def _avg_pool(problem: Problem) -> dict[str, Callable[[], Any]]:
 
     grad, input, result = map(_tensor, (problem.grad, problem.input, problem.result))
     a = problem.attributes
-    pairs = [[a[name]] * 2 for name in ("kernel_size", "stride", "padding")]
-    rest = (a["ceil_mode"], a["count_include_pad"], a["divisor_override"] or None)
+    kernel, stride, padding = ([a[name]] * 2 for name in ("kernel_size", "stride", "padding"))
+    ceil, include, divisor = a["ceil_mode"], a["count_include_pad"], a["divisor_override"] or None
     backward = torch.ops.aten.avg_pool2d_backward
     return {
-        "": lambda: backward.grad_input(grad, input, *pairs, *rest, grad_input=result),
-        "alloc": lambda: backward.default(grad, input, *pairs, *rest),
+        "": lambda: backward.grad_input(
+            grad, input, kernel, stride, padding, ceil, include, divisor, grad_input=result
+        ),
+        "alloc": lambda: backward.default(
+            grad, input, kernel, stride, padding, ceil, include, divisor
+        ),
     }
 
 
