@@ -163,8 +163,7 @@ void ArrayArgument::assign_device(py::handle object, const char* operator_name,
 }
 
 void ArrayArgument::allocate() {
-    const py::dtype dtype = py::reinterpret_borrow<py::dtype>(numpy_dtype(view.dtype));
-    py::array::ShapeContainer shape(view.shape, view.shape + view.rank);
+    py::dtype dtype = py::reinterpret_borrow<py::dtype>(numpy_dtype(view.dtype));
     const size_t bytes = static_cast<size_t>(view.numel) * data_type_size(view.dtype);
     if (bytes >= kSmallestBlock) {
         if (void* block = take_block(bytes)) {
@@ -175,15 +174,20 @@ void ArrayArgument::allocate() {
                 return_block(block);
                 throw;
             }
+            py::array::ShapeContainer shape(view.shape, view.shape + view.rank);
             py::array array(dtype, std::move(shape), py::array::StridesContainer(), block, base);
             view.data = block;
             owner = std::move(array);
             return;
         }
     }
-    py::array array(dtype, std::move(shape));
-    view.data = array.mutable_data();
-    owner = std::move(array);
+    // py::array would make vectors of the extents and strides first.
+    const auto& numpy = py::detail::npy_api::get();
+    owner = py::reinterpret_steal<py::object>(numpy.PyArray_NewFromDescr_(
+        numpy.PyArray_Type_, dtype.release().ptr(), view.rank,
+        reinterpret_cast<const Py_intptr_t*>(view.shape), nullptr, nullptr, 0, nullptr));
+    if (!owner) throw py::error_already_set();
+    view.data = py::detail::array_proxy(owner.ptr())->data;
 }
 
 }  // namespace ascend_grad::python
