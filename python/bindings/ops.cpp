@@ -1,4 +1,4 @@
-// Python arguments to operator arguments, one function per operator; the rest is common.
+// Python arguments to operator arguments, one function per operator of ops.def; the rest is common.
 #include "ops.h"
 
 #include <array>
