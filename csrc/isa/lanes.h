@@ -20,6 +20,8 @@ namespace ascend_grad {
 namespace {
 
 #define AG_INLINE inline __attribute__((always_inline))
+// The same for a lambda, behind its parameters.
+#define AG_INLINE_LAMBDA __attribute__((always_inline))
 
 #if defined(__AVX512F__)
 constexpr int kRegisterLanes = 16;

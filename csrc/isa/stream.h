@@ -107,10 +107,8 @@ class Sink {
     Sink& operator=(const Sink&) = delete;
 
     // Continues at another address.
-    void move_to(void* destination) {
-        if (destination == position()) return;
-        drain();
-        restart(destination);
+    AG_INLINE void move_to(void* destination) {
+        if (destination != position()) leave_for(destination);
     }
     bool streams() const { return streaming_; }
     // Where to write the next n elements; they count once committed.
@@ -136,6 +134,10 @@ class Sink {
     static constexpr size_t kCapacity = kFull + kLine;
 
     void* position() const { return streaming_ ? to_ + (filled_ - skipped_) : to_; }
+    void leave_for(void* destination) {
+        drain();
+        restart(destination);
+    }
     void restart(void* destination) {
         to_ = static_cast<char*>(destination);
         // The buffer lies to its lines as the destination lies to its own.

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "ops/avg_pool2d_backward/quotient_rows.h"
+#include "ops/avg_pool2d_backward/sliding_rows.h"
 #include "ops/avg_pool2d_backward/write_rows.h"
 
 namespace ascend_grad {
@@ -9,9 +9,9 @@ namespace {
 // One plane at a time, several rows of grad_input at once: first the quotients that they need, then
 // their sums over rows, then those over columns, so that no load waits for a store just made.
 template <class T>
-class PoolAlongWidth : public QuotientRows<T> {
+class PoolAlongWidth : public SlidingRows<T> {
     using Op = AvgPool2dBackward;
-    using Base = QuotientRows<T>;
+    using Base = SlidingRows<T>;
     using Base::column_;
     using Base::columns_;
     using Base::first_plane_;
@@ -21,6 +21,7 @@ class PoolAlongWidth : public QuotientRows<T> {
     using Base::groups_;
     using Base::kMaxPitch;
     using Base::kSlots;
+    using Base::kSumRows;
     using Base::last_plane_;
     using Base::last_row_;
     using Base::lowest_;
@@ -39,6 +40,10 @@ class PoolAlongWidth : public QuotientRows<T> {
         for (int64_t plane = first_plane_; plane < last_plane_; ++plane) {
             this->start_plane(grad_ + plane_offset(plane, 0));
             char* to = address_of_row(plane, first_row_);
+            if (slides_) {
+                slide_down(to, sink);
+                continue;
+            }
             for (int64_t r = first_row_; r < last_row_; r = chunks_end_) {
                 if (r != chunks_begin_) select_chunks(r);
                 for (int c = 0; c < chunk_count_; ++c) {
@@ -55,7 +60,7 @@ class PoolAlongWidth : public QuotientRows<T> {
 
   private:
     static constexpr int kMaxBands = 320, kMaxChunks = 24, kMaxSums = 160;
-    static constexpr int kChunkBands = 36, kSumRows = 12;
+    static constexpr int kChunkBands = 36;
 
     // Rows of grad_input that are made together, out of new rows [first, last] of quotients.
     struct Chunk {
@@ -99,6 +104,21 @@ class PoolAlongWidth : public QuotientRows<T> {
             rows_at_once_ = greatest(1, least(rows_at_once_, fitting));
         }
         std::memset(sums_, 0, sizeof(float) * static_cast<size_t>((kSumRows + 1) * pitch_));
+        slides_ = Base::can_slide(plan_);
+        for (int b = 0; slides_ && b < kSumRows; ++b)
+            bands_[b] = {sums_ + (b + 1) * pitch_ + kLanes, nullptr, 1};
+    }
+
+    // The tile's rows of a plane whose windows are one row apart.
+    void slide_down(char* to, Sink<T>& sink) {
+        this->start_sliding(first_row_);
+        const int64_t most = least(kSumRows, rows_at_once_);
+        for (int64_t r = first_row_; r < last_row_; r += most) {
+            const int rows = static_cast<int>(least(most, last_row_ - r));
+            this->slide(r, rows, sums_ + pitch_);
+            write(to, {0, 0, 0, rows, 0, 0, rows, last_row_ - r}, sink);
+            to += rows * plan_.height_stride[1];
+        }
     }
 
     // The chunks from row r on, as many as there is space for: usually all of the tile's, which are
@@ -216,7 +236,7 @@ class PoolAlongWidth : public QuotientRows<T> {
     int64_t phase_ = 0, rows_at_once_ = 1;
     int64_t tile_column_ = -1, tile_row_ = -1, chunks_begin_ = -1, chunks_end_ = -1;
     int overlap_ = 0, fused_rows_ = 1, chunk_count_ = 0;
-    bool are_packed_ = false;
+    bool are_packed_ = false, slides_ = false;
     PoolWriter<T> writer_ = nullptr;
     PoolRowShape shape_{};
     Chunk chunks_[kMaxChunks];

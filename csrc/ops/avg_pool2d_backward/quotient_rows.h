@@ -46,8 +46,23 @@ class QuotientRows : public PoolTile<T> {
                                    (plan_.width.windows - 1) * plan_.width_stride[0] + sizeof(T)
                              : plane;
     }
-    // Rows [first, last], those of equal counts together.
-    void make_rows(int64_t first, int64_t last) {
+    AG_INLINE void make_rows(int64_t first, int64_t last) {
+        divide_rows(first, last,
+                    [&](int64_t begin, int64_t end, const auto& quotient) AG_INLINE_LAMBDA {
+                        if (plan_.width_stride[0] == kSize) {
+                            store_rows<1>(begin, end, quotient);
+                        } else if (plan_.width_stride[0] == 2 * kSize) {
+                            store_rows<2>(begin, end, quotient);
+                        } else {
+                            store_rows<0>(begin, end, quotient);
+                        }
+                    });
+    }
+    // Calls function(begin, end, quotient) for the rows [first, last], those of equal counts
+    // together; quotient(elements, number of the first). Where products were inexact, it is called
+    // again for the same rows.
+    template <class Function>
+    AG_INLINE void divide_rows(int64_t first, int64_t last, const Function& function) {
         while (first <= last) {
             int64_t end = first + 1;
             float count = 1.0f;
@@ -58,83 +73,122 @@ class QuotientRows : public PoolTile<T> {
                 while (end <= last && count == counted(plan_.height, plan_.count_include_pad, end))
                     ++end;
             }
-            if (!uses_reciprocals_ || !multiply_rows(first, end, count))
-                divide_rows(first, end, count);
+            if (!uses_reciprocals_ || !multiply(first, end, count, function))
+                divide(first, end, count, function);
             first = end;
         }
     }
+    // Loads of a row's windows, sixteen from number j on. kStep: elements of memory from one to the
+    // next; 0: any.
+    template <int kStep>
+    class Loads {
+      public:
+        explicit Loads(const QuotientRows& rows)
+            : rows_(rows),
+              from_(rows.plane_ + rows.first_window_ * rows.plan_.width_stride[0]),
+              end_(reinterpret_cast<const T*>(rows.plane_end_)),
+              stride_(rows.plan_.height_stride[0]),
+              step_(rows.plan_.width_stride[0]),
+              windows_(rows.windows_),
+              prefetches_(rows.streaming_),
+              rounds_(sizeof(T) == sizeof(float) && rows.plan_.mode != Op::Mode::kFloat32) {}
+
+        // Where the first vector starts that is not whole, or behind the last.
+        int last() const { return windows_ / kLanes * kLanes; }
+        AG_INLINE Lanes whole(int64_t i, int j) const {
+            const char* p = address(i, j);
+            if (kStep == 1) return rounded(load(reinterpret_cast<const T*>(p)));
+            return first(p, kLanes);
+        }
+        AG_INLINE Lanes last(int64_t i) const {
+            return first(address(i, last()), windows_ % kLanes);
+        }
+
+      private:
+        AG_INLINE const char* address(int64_t i, int j) const {
+            const char* p = from_ + i * stride_ + j * step_;
+            if (prefetches_) prefetch(p);
+            return p;
+        }
+        AG_INLINE Lanes rounded(Lanes x) const { return rounds_ ? rows_.rounded_by_mode(x) : x; }
+        // n elements, none of them beyond the plane.
+        AG_INLINE Lanes first(const char* bytes, int n) const {
+            const T* p = reinterpret_cast<const T*>(bytes);
+            if constexpr (kStep == 0) {
+                float x[kLanes] = {};
+                load_run<T>(x, bytes, step_, n);
+                return rounded(load(x));
+            }
+#if defined(__AVX512F__)
+            if constexpr (kStep == 1) return rounded(load_first(p, n));
+#endif
+            if (p + kStep * kLanes <= end_)
+                return rounded(keep_first(kStep == 1 ? load(p) : load_every_second(p), n));
+            return rounded(kStep == 1 ? load_first(p, n) : load_first_every_second(p, n));
+        }
+
+        const QuotientRows& rows_;
+        const char* from_;
+        const T* end_;
+        const int64_t stride_, step_;
+        const int windows_;
+        const bool prefetches_, rounds_;
+    };
     // Where row i holds the quotient of window lowest_. Its neighbours lie beside it; zeros where
     // there are none.
-    const float* row(int64_t i) const { return slots_ + (i & (kSlots - 1)) * pitch_ + kLanes; }
+    const float* row(int64_t i) const {
+        return slots_ + (i & (kSlots - 1)) * pitch_ + kLanes;
+    }
+    float* row(int64_t i) {
+        return slots_ + (i & (kSlots - 1)) * pitch_ + kLanes;
+    }
 
-    int64_t lowest_ = 0;
-    int groups_ = 0, pitch_ = 0;
+    int64_t lowest_ = 0, first_window_ = 0;
+    int groups_ = 0, pitch_ = 0, windows_ = 0;
 
   private:
     static constexpr int kReciprocals = 2048;
+    static constexpr auto kSize = static_cast<int64_t>(sizeof(T));
 
-    void divide_rows(int64_t first, int64_t end, float count) {
+    template <class Function>
+    AG_INLINE void divide(int64_t first, int64_t end, float count, const Function& function) {
         if (factor_ != 0.0f) {
             const Lanes factor = splat(factor_);
-            return for_each_vector(first, end, [&](Lanes x, int) { return x * factor; });
+            return function(first, end, [&](Lanes x, int) AG_INLINE_LAMBDA { return x * factor; });
         }
         const Lanes rows = splat(count);
-        for_each_vector(first, end, [&](Lanes x, int j) { return x / (rows * load(counts_ + j)); });
+        function(first, end,
+                 [&](Lanes x, int j) AG_INLINE_LAMBDA { return x / (rows * load(counts_ + j)); });
     }
     // Whether that gave the quotients.
-    bool multiply_rows(int64_t first, int64_t end, float count) {
+    template <class Function>
+    AG_INLINE bool multiply(int64_t first, int64_t end, float count, const Function& function) {
         const float* high = reciprocals_of_rows(count);
         const float* rest = high + kReciprocals;
         TinyLanes tiny;
-        for_each_vector(first, end, [&](Lanes x, int j) {
+        function(first, end, [&](Lanes x, int j) AG_INLINE_LAMBDA {
             if (kMayBeTiny<T>) tiny.look_at(x);
             return by_products(x, load(high + j), load(rest + j));
         });
         return !kMayBeTiny<T> || !tiny.found();
     }
-    // Sets rows [first, end) to the quotients of what function(elements, number of the first)
-    // returns, and +0 for -0.
-    template <class Function>
-    AG_INLINE void for_each_vector(int64_t first, int64_t end, const Function& function) {
-        constexpr auto kSize = static_cast<int64_t>(sizeof(T));
-        if (plan_.width_stride[0] == kSize) return load_rows<1>(first, end, function);
-        if (plan_.width_stride[0] == 2 * kSize) return load_rows<2>(first, end, function);
-        load_rows<0>(first, end, function);
-    }
-    // kStep: elements from one window to the next; 0: any.
-    template <int kStep, class Function>
-    AG_INLINE void load_rows(int64_t first, int64_t end, const Function& function) {
-        constexpr int kBytes = static_cast<int>(sizeof(T));
-        const char* from = plane_ + first_window_ * plan_.width_stride[0];
-        float* slots = slots_ + kLanes + (first_window_ - lowest_);
-        const T* plane_end = reinterpret_cast<const T*>(plane_end_);
-        const int64_t stride = plan_.height_stride[0], pitch = pitch_;
-        const int windows = windows_;
-        if (kStep != 0 && windows <= kLanes) {
-            // The last rows, whose vectors would leave the plane, are left to the loop below.
-            const char* const last = plane_end_ - kStep * kLanes * static_cast<int64_t>(sizeof(T));
-            const char* p = from + first * stride;
-            for (; first < end && p <= last; ++first, p += stride) {
-                const Lanes x = kStep == 1 ? load(reinterpret_cast<const T*>(p))
-                                           : load_every_second(reinterpret_cast<const T*>(p));
-                store_raw(slots + (first & (kSlots - 1)) * pitch,
-                          function(rounded_by_mode(keep_first(x, windows)), 0) + Lanes{});
-            }
+    // Sets rows [first, end) to the quotients, and +0 for -0.
+    template <int kStep, class Quotient>
+    AG_INLINE void store_rows(int64_t first, int64_t end, const Quotient& quotient) {
+        const Loads<kStep> loads(*this);
+        const int last = loads.last();
+        const int64_t pitch = pitch_;
+        const bool has_rest = last < windows_;
+        float* const slots = slots_ + kLanes + (first_window_ - lowest_);
+        for (; last == 0 && first < end; ++first) {
+            store_raw(slots + (first & (kSlots - 1)) * pitch,
+                      quotient(loads.last(first), 0) + Lanes{});
         }
         for (int64_t i = first; i < end; ++i) {
-            const T* p = reinterpret_cast<const T*>(from + i * stride);
             float* to = slots + (i & (kSlots - 1)) * pitch;
-            if (kStep == 0) {
-                load_run<T>(to, from + i * stride, plan_.width_stride[0], windows);
-                for (int j = windows; j % kLanes != 0; ++j) to[j] = 0.0f;
-            }
-            for (int j = 0; j < windows; j += kLanes) {
-                const Lanes x = kStep == 0
-                                    ? load(to + j)
-                                    : load_windows<kStep>(p + kStep * j, plane_end, windows - j);
-                if (streaming_) prefetch(from + i * stride + kStep * j * kBytes);
-                store_raw(to + j, function(rounded_by_mode(x), j) + Lanes{});
-            }
+            for (int j = 0; j < last; j += kLanes)
+                store_raw(to + j, quotient(loads.whole(i, j), j) + Lanes{});
+            if (has_rest) store_raw(to + last, quotient(loads.last(i), last) + Lanes{});
         }
     }
     // What will be read some rows later, from memory: streaming stores keep the hardware from doing
@@ -144,17 +198,6 @@ class QuotientRows : public PoolTile<T> {
         constexpr intptr_t kAhead = 2048;
         __builtin_prefetch(reinterpret_cast<const void*>(reinterpret_cast<intptr_t>(p) + kAhead));
     }
-    template <int kStep>
-    static AG_INLINE Lanes load_windows(const T* p, const T* end, int n) {
-        if (n >= kLanes && kStep == 1) return load(p);
-        if (p + kStep * kLanes <= end) {
-            const Lanes x = kStep == 1 ? load(p) : load_every_second(p);
-            return n >= kLanes ? x : keep_first(x, n);
-        }
-        n = n < kLanes ? n : kLanes;
-        return kStep == 1 ? load_first(p, n) : load_first_every_second(p, n);
-    }
-
     void prepare_division() {
         const bool constant = plan_.divisor != 0.0f;
         for (int j = 0; j < windows_ + kLanes; ++j) {
@@ -189,8 +232,6 @@ class QuotientRows : public PoolTile<T> {
 
     const char* plane_ = nullptr;
     const char* plane_end_ = nullptr;
-    int64_t first_window_ = 0;
-    int windows_ = 0;
     bool uses_reciprocals_ = false;
     int reciprocal_pitch_ = 0, reciprocal_sets_ = 0;
     float rows_of_set_[kMaxSets];
