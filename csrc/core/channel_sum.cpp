@@ -11,8 +11,7 @@ namespace {
 // Tensors of more bytes than this are not expected in a cache.
 constexpr int64_t kCachedBytes = int64_t{14} << 20;
 // Neighbouring channels that a task takes from a cache, measured.
-constexpr int64_t kCachedRunBytes = 512;
-constexpr int64_t kCachedWrittenRunBytes = 2048;
+constexpr int64_t kCachedRunBytes = 2048;
 // Channels whose lane sums stay in the nearest cache however positions are walked.
 constexpr int64_t kShortRunBytes = 512;
 
@@ -107,15 +106,14 @@ void choose_group(ChannelSumPlan& plan, int64_t size, bool from_memory) {
 void cut_into_tasks(ChannelSumPlan& plan, int64_t size, int64_t bytes) {
     const int64_t lanes = std::min<int64_t>(kSumLanes, plan.row_length);
     const bool from_memory = bytes > kCachedBytes;
-    const int64_t cached_run = plan.operands > 2 ? kCachedWrittenRunBytes : kCachedRunBytes;
     switch (plan.traversal) {
         case Traversal::kAlongPositions:
             plan.channel_tile = 64;
             break;
         case Traversal::kAlongChannels:
             // Whole vectors, so that tiles start as aligned as the tensor does. From memory, long
-            // runs count; from a cache, that the lane sums stay in the nearest one.
-            plan.channel_tile = from_memory ? kChannelTile : cached_run / size;
+            // runs count; from a cache, that the lane sums stay in a near one.
+            plan.channel_tile = from_memory ? kChannelTile : kCachedRunBytes / size;
             plan.channel_tile =
                 std::min(plan.transposes ? kTransposed : kChannelTile,
                          plan.channel_tile * kSumLanes / lanes / kSumLanes * kSumLanes);

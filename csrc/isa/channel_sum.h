@@ -211,7 +211,11 @@ class ChannelSum {
 
     // --- channels contiguous ---
 
-    void clear_lanes() { lanes_.clear(channels_, plan_.row_length); }
+    void clear_lanes() {
+        // Measured: floats from memory are added a tenth faster if apart; from a cache they take up
+        // to 1.3 times as long, as both sums of a channel compete for the same places of the first.
+        lanes_.clear(channels_, plan_.row_length, plan_.prefetches && sizeof(T) == sizeof(float));
+    }
 
     void finish_lanes(int64_t block) {
         lanes_.add_lanes();
