@@ -117,7 +117,7 @@ Mover widest_move() {
     return move_baseline;
 }
 
-const ConversionTable& conversion_table() {
+const ArithmeticTable& arithmetic_table() {
 #if defined(__x86_64__)
     switch (environment().isa) {
         case Isa::kAvx512:
@@ -136,7 +136,7 @@ Mover mover_of(const std::string& dtype) {
     if (dtype.empty()) return widest_move();
     const char* const names[] = {"float32", "float16", "bfloat16"};
     for (int i = 0; i < 3; ++i) {
-        if (dtype == names[i]) return conversion_table().movers[i];
+        if (dtype == names[i]) return arithmetic_table().movers[i];
     }
     throw std::invalid_argument("no such dtype");
 }
@@ -152,21 +152,47 @@ void run(const Traffic& traffic, Mover move, bool stream, int threads) {
     });
 }
 
+Arithmetic arithmetic_of(const std::string& op) {
+    const char* const names[] = {"", "batch_norm_reduce_backward", "prelu_backward",
+                                 "softmax_backward", "avg_pool2d_backward"};
+    for (int i = 0; i < 5; ++i) {
+        if (op == names[i]) return static_cast<Arithmetic>(i);
+    }
+    throw std::invalid_argument("no such operator");
+}
+
+// Whether the buffers are those of the operator.
+bool fits(const Traffic& traffic) {
+    switch (traffic.arithmetic) {
+        case Arithmetic::kNone:
+            return true;
+        case Arithmetic::kBatchNorm:
+            return traffic.second != nullptr;
+        case Arithmetic::kPrelu:
+        case Arithmetic::kSoftmax:
+            return traffic.second != nullptr && traffic.source_lines == traffic.target_lines;
+        case Arithmetic::kAvgPool:
+            return traffic.windows.additions >= 0 && traffic.windows.equal > 0;
+    }
+    return false;
+}
+
 // Seconds of each of `repeats` passes over the buffers, on average. Addresses are multiples of 64;
 // what lies behind the last whole line is left out.
 double seconds(uintptr_t first, uintptr_t second, int64_t source_bytes, uintptr_t target,
                int64_t target_bytes, bool stream, int threads, int64_t repeats,
-               const std::string& dtype, bool twice) {
+               const std::string& dtype, const std::string& op, int additions, int equal) {
     if ((first | second | target) % kLineBytes != 0)
         throw std::invalid_argument("buffers must lie on cache lines");
-    if (twice && (dtype.empty() || second == 0 || source_bytes != target_bytes))
-        throw std::invalid_argument("twice: a dtype, two sources and a target of equal size");
     const Traffic traffic{reinterpret_cast<const Line*>(first),
                           reinterpret_cast<const Line*>(second),
                           reinterpret_cast<Line*>(target),
                           source_bytes / kLineBytes,
                           target_bytes / kLineBytes,
-                          twice};
+                          arithmetic_of(op),
+                          {additions, equal}};
+    if (dtype.empty() != op.empty() || !fits(traffic))
+        throw std::invalid_argument("a dtype and the operator's buffers, or neither");
     const Mover move = mover_of(dtype);
     const py::gil_scoped_release release;
     using Clock = std::chrono::steady_clock;
@@ -186,10 +212,11 @@ PYBIND11_MODULE(_bench, m) {
 #endif
     m.def("seconds", seconds, py::arg("first"), py::arg("second"), py::arg("source_bytes"),
           py::arg("target"), py::arg("target_bytes"), py::arg("stream"), py::arg("threads"),
-          py::arg("repeats"), py::arg("dtype") = "", py::arg("twice") = false,
+          py::arg("repeats"), py::arg("dtype") = "", py::arg("op") = "", py::arg("additions") = 0,
+          py::arg("equal") = 1,
           "Seconds of one pass that reads two buffers (or one: second=0) and writes one (or none: "
-          "target=0); with a dtype, one that also converts elements to float and back, and reads "
-          "the sources twice where the target needs sums of them.");
+          "target=0); with a dtype, one that also does an operator's arithmetic in float. Pooling: "
+          "`additions` per four elements of the target, `equal` of them that are rounded once.");
 }
 
 }  // namespace ascend_grad::bench

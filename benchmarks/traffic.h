@@ -15,6 +15,15 @@ struct Line {
     Vector halves[2];
 };
 
+// Whose arithmetic a mover does besides.
+enum class Arithmetic : int32_t { kNone, kBatchNorm, kPrelu, kSoftmax, kAvgPool };
+
+// kAvgPool.
+struct Windows {
+    int32_t additions;  // per four elements of the target
+    int32_t equal;      // elements of the target under the same windows, which are rounded once
+};
+
 // One or two sources of equal size that are read, and a target that is written; sizes in lines, 0
 // for none.
 struct Traffic {
@@ -22,9 +31,8 @@ struct Traffic {
     const Line* second;
     Line* target;
     int64_t source_lines, target_lines;
-    // Movers that convert: a share of the target needs the sum of that of the sources, which is
-    // therefore read twice, the second time from the nearest cache.
-    bool twice;
+    Arithmetic arithmetic;
+    Windows windows;
 };
 
 // Does steps [begin, end) of `steps` equal shares of all buffers.
@@ -36,13 +44,13 @@ __attribute__((always_inline)) inline int64_t share(int64_t lines, int64_t step,
     return static_cast<int64_t>(static_cast<__int128>(lines) * step / steps);
 }
 
-// Movers that also convert: elements are widened to float, added or multiplied, and rounded.
-struct ConversionTable {
+// Movers that also do an operator's arithmetic, by dtype of the elements.
+struct ArithmeticTable {
     Mover movers[3];  // float32, float16, bfloat16
 };
 
-extern const ConversionTable kernel_table_baseline;
-extern const ConversionTable kernel_table_avx2;
-extern const ConversionTable kernel_table_avx512;
+extern const ArithmeticTable kernel_table_baseline;
+extern const ArithmeticTable kernel_table_avx2;
+extern const ArithmeticTable kernel_table_avx512;
 
 }  // namespace ascend_grad::bench

@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import ml_dtypes
 import numpy as np
@@ -170,26 +171,82 @@ def test_limit_kernels_read_and_write_every_line(
             np.testing.assert_array_equal(written[-8:], total)
 
 
-@pytest.mark.parametrize("stream", [False, True])
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize(("source", "target"), [(4096, 4096), (4096, 0), (1024, 8192)])
-def test_converting_limit_kernels_convert_every_element(
-    source: int, target: int, dtype: str, stream: bool
-) -> None:
+LANES, STEP_BYTES, PARAMETER = 32, 1024, np.float32(0.5)  # of the computing limit kernels
+
+
+def operands(dtype: str, *sizes: int) -> list[np.ndarray]:
+    """Blocks of these numbers of bytes, the last one to be written."""
     generator = np.random.default_rng(0)
     kind = np.dtype(ml_dtypes.bfloat16 if dtype == "bfloat16" else dtype)
-    first, second = (Operand((source // kind.itemsize,), kind, "").memory for _ in range(2))
-    written = Operand((target // kind.itemsize,), kind, "").memory
-    for block in (first, second):
+    blocks = [Operand((size // kind.itemsize,), kind, "").memory for size in sizes]
+    for block in blocks[:-1]:
         block[:] = generator.standard_normal(block.size)
-    written[:] = np.nan
-    addresses = first.ctypes.data, second.ctypes.data, source
-    address = written.ctypes.data if target else 0
-    assert _bench.seconds(*addresses, address, target, stream, 1, repeats=1, dtype=dtype) > 0
-    if source == target:
-        product = first.astype(np.float32) * second.astype(np.float32)
-        np.testing.assert_array_equal(written, product.astype(kind))
-    assert not np.isnan(written.astype(np.float32)).any()
+    blocks[-1][:] = np.nan
+    return blocks
+
+
+def compute(first: np.ndarray, second: np.ndarray | None, target: np.ndarray, **how: Any) -> None:
+    seconds = _bench.seconds(
+        first=first.ctypes.data,
+        second=0 if second is None else second.ctypes.data,
+        source_bytes=first.nbytes,
+        target=target.ctypes.data,
+        target_bytes=target.nbytes,
+        threads=1,
+        repeats=1,
+        **how,
+    )
+    assert seconds > 0
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_the_limit_of_prelu_selects(dtype: str, stream: bool) -> None:
+    g, x, written = operands(dtype, 4096, 4096, 4096)
+    compute(g, x, written, stream=stream, dtype=dtype, op="prelu_backward")
+    want = np.where(x > 0, g, (PARAMETER * g.astype(np.float32)).astype(g.dtype))
+    np.testing.assert_array_equal(written, want)
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_the_limit_of_softmax_has_the_sums_before_it_writes(dtype: str, stream: bool) -> None:
+    g, y, written = operands(dtype, STEP_BYTES, STEP_BYTES, STEP_BYTES)
+    products = g.astype(np.float32) * y.astype(np.float32)
+    sums = np.zeros(LANES, np.float32)
+    for part in products.reshape(-1, LANES):
+        sums += part
+    want = y.astype(np.float32) * (g.astype(np.float32) - np.tile(sums, g.size // LANES))
+    compute(g, y, written, stream=stream, dtype=dtype, op="softmax_backward")
+    np.testing.assert_array_equal(written, want.astype(g.dtype))
+
+
+@pytest.mark.parametrize("equal", [1, 3])
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_the_limit_of_pooling_writes_every_element(dtype: str, stream: bool, equal: int) -> None:
+    g, written = operands(dtype, 256, STEP_BYTES)
+    sums = np.zeros(LANES, np.float32)
+    for part in g.reshape(-1, LANES):
+        sums += PARAMETER * part.astype(np.float32)
+    op = "avg_pool2d_backward"
+    compute(g, None, written, stream=stream, dtype=dtype, op=op, additions=7, equal=equal)
+    want = np.tile(sums, written.size // LANES).astype(g.dtype)
+    np.testing.assert_array_equal(written, want)
+
+
+def test_limits_refuse_buffers_that_are_not_the_operators() -> None:
+    g, written = operands("float32", 256, STEP_BYTES)
+    for how in (
+        {"op": "softmax_backward", "dtype": "float32"},
+        {"op": "batch_norm_reduce_backward", "dtype": "float32"},
+        {"op": "softmax_backward"},
+        {"dtype": "float32"},
+        {"op": "avg_pool2d_backward", "dtype": "float32", "equal": 0},
+        {"op": "softmax", "dtype": "float32"},
+    ):
+        with pytest.raises(ValueError, match="operator"):
+            compute(g, None, written, stream=False, **how)
 
 
 def test_a_wrong_peer_is_left_out(capsys: pytest.CaptureFixture) -> None:
@@ -200,27 +257,6 @@ def test_a_wrong_peer_is_left_out(capsys: pytest.CaptureFixture) -> None:
     calls = {"": ours, "wrong": lambda: wrong}
     assert measure.checked(calls, ours, problem, "peer").keys() == {""}
     assert "peer wrong is left out" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize("dtype", DTYPES)
-def test_the_limit_of_two_passes_has_the_sums_before_it_writes(dtype: str) -> None:
-    lanes, share_bytes = 32, 1024
-    generator = np.random.default_rng(0)
-    kind = np.dtype(ml_dtypes.bfloat16 if dtype == "bfloat16" else dtype)
-    block = share_bytes // kind.itemsize
-    g, y, written = (Operand((block,), kind, "").memory for _ in range(3))
-    for source in (g, y):
-        source[:] = generator.standard_normal(block)
-    sums = np.zeros(lanes, np.float32)
-    for start in range(0, block, lanes):
-        part = slice(start, start + lanes)
-        sums += g[part].astype(np.float32) * y[part].astype(np.float32)
-    want = y.astype(np.float32) * (g.astype(np.float32) - np.tile(sums, block // lanes))
-    addresses = g.ctypes.data, y.ctypes.data, g.nbytes, written.ctypes.data, g.nbytes
-    assert _bench.seconds(*addresses, False, 1, repeats=1, dtype=dtype, twice=True) > 0
-    np.testing.assert_array_equal(written, want.astype(kind))
-    with pytest.raises(ValueError, match="twice"):
-        _bench.seconds(*addresses, False, 1, repeats=1, twice=True)
 
 
 def test_limit_is_of_the_fastest_kernel() -> None:

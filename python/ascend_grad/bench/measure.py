@@ -106,9 +106,9 @@ def measure(
     """The record of one case (see `_record`): `calls` by contender name, "ours" among them."""
     timers = {name: Timer(python_calls(call)) for name, call in calls.items()}
     limits = {name: Timer(run) for name, run in roofline.kernels(problem, threads).items()}
-    conversions = {} if problem.case.layout == "s2" else roofline.kernels(problem, threads, True)
-    converting = {name: Timer(run) for name, run in conversions.items()}
-    everybody = [*limits.values(), *converting.values(), *timers.values()]
+    kernels = {} if problem.case.layout == "s2" else roofline.kernels(problem, threads, True)
+    computing = {name: Timer(run) for name, run in kernels.items()}
+    everybody = [*limits.values(), *computing.values(), *timers.values()]
     gc.collect()
     gc.disable()
     try:
@@ -117,7 +117,7 @@ def measure(
         quiet = _rounds(everybody, list(timers.values()), effort)
     finally:
         gc.enable()
-    return _record(problem, threads, timers, limits, converting, quiet, effort)
+    return _record(problem, threads, timers, limits, computing, quiet, effort)
 
 
 def _rounds(timers: list[Timer], contenders: list[Timer], effort: Effort) -> set[int]:
@@ -142,7 +142,7 @@ def _record(
     threads: int,
     timers: dict[str, Timer],
     limits: dict[str, Timer],
-    converting: dict[str, Timer],
+    computing: dict[str, Timer],
     quiet: set[int],
     effort: Effort,
 ) -> dict[str, Any]:
@@ -166,7 +166,7 @@ def _record(
         "limit_seconds": bounds[kernel],
         "limit_kernel": kernel,
         "limits_seconds": bounds,
-        "conversion_seconds": min((t.median(rounds) for t in converting.values()), default=None),
+        "arithmetic_seconds": min((t.median(rounds) for t in computing.values()), default=None),
         "seconds": {name: timer.median(rounds) for name, timer in timers.items()},
         "best_seconds": {name: min(timer.samples) for name, timer in timers.items()},
         "best_limit_seconds": min(min(timer.samples) for timer in limits.values()),

@@ -53,9 +53,9 @@ def fraction_of_limit(record: Record) -> float | None:
     return record["limit_seconds"] / record["seconds"][OURS]
 
 
-def fraction_of_conversion(record: Record) -> float | None:
-    """Of the limit of kernels that convert elements, too; never less than that of the bytes."""
-    seconds = record.get("conversion_seconds")
+def fraction_of_arithmetic(record: Record) -> float | None:
+    """Of the limit of kernels that do the arithmetic, too; never less than that of the bytes."""
+    seconds = record.get("arithmetic_seconds")
     if seconds is None or record["moved_bytes"] < OVERHEAD_BYTES:
         return None
     return max(seconds, record["limit_seconds"]) / record["seconds"][OURS]
@@ -105,7 +105,7 @@ _COLUMNS: dict[str, Callable[[Record], str]] = {
     "limit µs (GB/s)": _limit,
     "ours µs (GB/s)": _ours,
     "of limit": lambda r: _optional(fraction_of_limit(r), ".0%"),
-    "of conversion": lambda r: _optional(fraction_of_conversion(r), ".0%"),
+    "of arithmetic": lambda r: _optional(fraction_of_arithmetic(r), ".0%"),
     "new result": lambda r: f"x{cost_of_allocation(r):.2f}",
     "best peer µs": _best,
     "faster than it": lambda r: _optional(ratio_to_best_peer(r), ".2f"),
@@ -149,7 +149,7 @@ def summary(records: list[Record]) -> str:
             (record["operator"], _SHORT[record["dtype"]], str(record["threads"])), []
         ).append(record)
     groups["all", "", ""] = records
-    names = ["operator", "dtype", "threads", "cases", "of limit", "worst", "of conversion",
+    names = ["operator", "dtype", "threads", "cases", "of limit", "worst", "of arithmetic",
              "new result",
              "faster than best peer", "worst ", "than torch"]  # fmt: skip
     lines = []
@@ -161,7 +161,7 @@ def summary(records: list[Record]) -> str:
             str(len(members)),
             _optional(geometric_mean(fractions), ".0%"),
             _optional(min(fractions, default=None), ".0%"),
-            _optional(geometric_mean(map(fraction_of_conversion, members)), ".0%"),
+            _optional(geometric_mean(map(fraction_of_arithmetic, members)), ".0%"),
             _optional(geometric_mean(map(cost_of_allocation, members)), ".2f"),
             _optional(geometric_mean(ratios), ".2f"),
             _optional(min(ratios, default=None), ".2f"),

@@ -1,12 +1,13 @@
 """The limits of a case: native kernels that read and write the same blocks and do nothing else, or
-nothing but convert the elements."""
+nothing but the operator's arithmetic, in whole vectors."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from ascend_grad import _bench
-from ascend_grad.bench.cases import SOFTMAX
+from ascend_grad.bench.cases import AVG_POOL
 from ascend_grad.bench.problem import Problem
 
 # Below this a second thread may cost more than it brings: the limit may use one.
@@ -15,23 +16,34 @@ _SMALL_BYTES = 1 << 20
 Kernel = Callable[[int], float]
 
 
-def kernels(problem: Problem, threads: int, converting: bool = False) -> dict[str, Kernel]:
+def kernels(problem: Problem, threads: int, computing: bool = False) -> dict[str, Kernel]:
     """Ways to move the bytes, by name; each takes a number of passes and returns seconds per pass.
-    The fastest is the limit. `converting`: each element is also widened to float, added or
-    multiplied, and where it is written, rounded to the case's dtype. Softmax needs a row's sum
-    before the row can be written: its elements are widened twice."""
+    The fastest is the limit. `computing`: elements are also widened to float, the operator's sums
+    and results made of them, and these rounded to the case's dtype."""
+    arithmetic = _arithmetic(problem) if computing else {}
     teams = {1, threads} if problem.moved_bytes < _SMALL_BYTES else {threads}
     can_stream = problem.target is not None and _bench.has_streaming_stores
     return {
-        f"{'NT' if stream else 'regular'} {team}T": _kernel(
-            problem, stream, team, problem.dtype if converting else ""
-        )
+        f"{'NT' if stream else 'regular'} {team}T": _kernel(problem, stream, team, arithmetic)
         for team in sorted(teams)
         for stream in ((False, True) if can_stream else (False,))
     }
 
 
-def _kernel(problem: Problem, stream: bool, threads: int, dtype: str) -> Kernel:
+def _arithmetic(problem: Problem) -> dict[str, Any]:
+    """Arguments of the native kernels. Pooling's additions are an average, rounded down: over the
+    rows of windows that cover an element for every column of windows, then over those columns."""
+    case = problem.case
+    result = {"dtype": problem.dtype, "op": case.operator}
+    if case.operator == AVG_POOL:
+        kernel, stride = case.attributes["kernel_size"], case.attributes["stride"]
+        covering = max(1.0, kernel / stride)
+        result["additions"] = int(4 * (covering - 1) * (1 / stride + 1))
+        result["equal"] = stride**2 if kernel == stride else 1
+    return result
+
+
+def _kernel(problem: Problem, stream: bool, threads: int, arithmetic: dict[str, Any]) -> Kernel:
     first, *others = (source.memory for source in problem.sources)
     target = problem.target.memory if problem.target else None
 
@@ -45,8 +57,7 @@ def _kernel(problem: Problem, stream: bool, threads: int, dtype: str) -> Kernel:
             stream=stream,
             threads=threads,
             repeats=passes,
-            dtype=dtype,
-            twice=bool(dtype) and problem.case.operator == SOFTMAX,
+            **arithmetic,
         )
 
     return seconds

@@ -1,0 +1,145 @@
+// Limit kernels that also compute, compiled once per instruction set level: what the operators'
+// arithmetic costs at least, in whole vectors of contiguous memory, with the lanes of csrc/isa.
+#include "isa/stream.h"
+#include "traffic.h"
+
+namespace ascend_grad::bench {
+namespace {
+
+// Makes the compiler compute a value anew.
+AG_INLINE void renew(LanePair& x) {
+    AG_EACH_REGISTER asm("" : "+m"(x.low.r[i]), "+m"(x.high.r[i]));
+}
+
+template <class T>
+AG_INLINE void put(T* to, const typename Packed<T>::Type& x, bool stream) {
+    if (stream) {
+        stream_packed(to, x);
+    } else {
+        store_packed(to, x);
+    }
+}
+
+// A step's share of the buffers.
+template <class T>
+struct Part {
+    const T* first;
+    const T* second;
+    T* target;
+    int64_t sources, targets;  // elements, a multiple of kPairLanes
+    bool stream;
+};
+
+constexpr float kParameter = 0.5f;  // mean, weight or factor
+
+// The sums of grad_out and of grad_out * (input - mean).
+template <class T>
+AG_INLINE void batch_norm(const Part<T>& part, LanePair* sums) {
+    LanePair mean = sums[2];
+    for (int64_t i = 0; i < part.sources; i += kPairLanes) {
+        const LanePair dy = load_pair(part.first + i);
+        sums[0] = sums[0] + dy;
+        sums[1] = sums[1] + dy * (load_pair(part.second + i) - mean);
+    }
+}
+
+// grad_output or its product with the weight, and the sum of the products with negative inputs.
+template <class T>
+AG_INLINE void prelu(const Part<T>& part, LanePair* sums) {
+    const LanePair weight = sums[2];
+    for (int64_t i = 0; i < part.sources; i += kPairLanes) {
+        const LanePair g = load_pair(part.first + i), x = load_pair(part.second + i);
+        const LanePair weighted = weight * g, product = x * g;
+        const Lanes zero{};
+        put(part.target + i,
+            pack<T>({select_positive(x.low, g.low, weighted.low),
+                     select_positive(x.high, g.high, weighted.high)}),
+            part.stream);
+        sums[0] = sums[0] + LanePair{select_positive(x.low, zero, product.low),
+                                     select_positive(x.high, zero, product.high)};
+    }
+}
+
+// output * (grad_output - sum), the part being a row: read twice, first from memory.
+template <class T>
+AG_INLINE void softmax(const Part<T>& part) {
+    LanePair sum{};
+    for (int64_t i = 0; i < part.sources; i += kPairLanes)
+        sum = sum + load_pair(part.first + i) * load_pair(part.second + i);
+    renew(sum);
+    for (int64_t i = 0; i < part.sources; i += kPairLanes) {
+        put(part.target + i,
+            pack<T>(load_pair(part.second + i) * (load_pair(part.first + i) - sum)), part.stream);
+    }
+}
+
+// A quotient per window, and per element of the target the additions of the windows that cover it.
+// Elements under the same windows are rounded once.
+template <class T>
+AG_INLINE void avg_pool(const Part<T>& part, const Windows& windows, LanePair* sums) {
+    constexpr int kTogether = 4;
+    const LanePair factor = sums[2];
+    for (int64_t i = 0; i < part.sources; i += kPairLanes)
+        sums[0] = sums[0] + load_pair(part.first + i) * factor;
+    const int64_t step = kPairLanes * windows.equal;
+    const int rest = windows.additions % kTogether;
+    LanePair x[kTogether];
+    for (int64_t i = 0; i < part.targets;) {
+        for (LanePair& each : x) each = sums[0];
+        for (int k = rest; k < windows.additions; k += kTogether) {
+            for (LanePair& each : x) each = each + sums[1];
+        }
+        for (int k = 0; k < rest; ++k) x[k] = x[k] + sums[1];
+        for (int k = 0; k < kTogether && i < part.targets; ++k, i += step) {
+            renew(x[k]);
+            const auto packed = pack<T>(x[k]);
+            for (int64_t j = i; j < i + step && j < part.targets; j += kPairLanes)
+                put(part.target + j, packed, part.stream);
+        }
+    }
+}
+
+template <class T>
+void compute(const Traffic& traffic, bool stream, int64_t steps, int64_t begin, int64_t end) {
+    constexpr auto kSize = static_cast<int64_t>(sizeof(T));
+    constexpr int64_t kElements = kLineBytes / kSize < kPairLanes ? kPairLanes : kLineBytes / kSize;
+    constexpr int64_t kLines = kElements * kSize / kLineBytes;
+    const int64_t sources = traffic.source_lines / kLines;  // whole pairs; an odd line is left out
+    const int64_t targets = traffic.target_lines / kLines;
+    LanePair sums[3] = {{}, {}, {splat(kParameter), splat(kParameter)}};
+    for (LanePair& sum : sums) renew(sum);
+    for (int64_t step = begin; step < end; ++step) {
+        const int64_t from = share(sources, step, steps) * kElements;
+        const int64_t to = share(targets, step, steps) * kElements;
+        Part<T> part{reinterpret_cast<const T*>(traffic.first) + from,
+                     reinterpret_cast<const T*>(traffic.second),
+                     reinterpret_cast<T*>(traffic.target) + to,
+                     share(sources, step + 1, steps) * kElements - from,
+                     share(targets, step + 1, steps) * kElements - to,
+                     stream};
+        if (part.second != nullptr) part.second += from;
+        switch (traffic.arithmetic) {
+            case Arithmetic::kBatchNorm:
+                batch_norm(part, sums);
+                break;
+            case Arithmetic::kPrelu:
+                prelu(part, sums);
+                break;
+            case Arithmetic::kSoftmax:
+                softmax(part);
+                break;
+            case Arithmetic::kAvgPool:
+                avg_pool(part, traffic.windows, sums);
+                break;
+            case Arithmetic::kNone:
+                break;
+        }
+    }
+    for (LanePair& sum : sums) renew(sum);
+}
+
+}  // namespace
+
+extern const ArithmeticTable KERNEL_TABLE = {{compute<float>, compute<Float16>, compute<BFloat16>}};
+
+}  // namespace ascend_grad::bench
