@@ -6,9 +6,16 @@
 namespace ascend_grad::bench {
 namespace {
 
+#if defined(__AVX512F__)
+#define AG_REGISTER "+v"
+#elif defined(__x86_64__)
+#define AG_REGISTER "+x"
+#else
+#define AG_REGISTER "+w"
+#endif
 // Makes the compiler compute a value anew.
 AG_INLINE void renew(LanePair& x) {
-    AG_EACH_REGISTER asm("" : "+m"(x.low.r[i]), "+m"(x.high.r[i]));
+    AG_EACH_REGISTER asm("" : AG_REGISTER(x.low.r[i]), AG_REGISTER(x.high.r[i]));
 }
 
 template <class T>
