@@ -103,8 +103,9 @@ class PoolAlongWidth : public SlidingRows<T> {
             const int64_t fitting = (Sink<T>::kReserve - 2 * kPairLanes) / columns_;
             rows_at_once_ = greatest(1, least(rows_at_once_, fitting));
         }
-        std::memset(sums_, 0, sizeof(float) * static_cast<size_t>((kSumRows + 1) * pitch_));
         slides_ = Base::can_slide(plan_);
+        const int sums = overlap > fused_rows_ ? kSumRows : 0;
+        std::memset(sums_, 0, sizeof(float) * static_cast<size_t>((sums + 1) * pitch_));
         for (int b = 0; slides_ && b < kSumRows; ++b)
             bands_[b] = {sums_ + (b + 1) * pitch_ + kLanes, nullptr, 1};
     }

@@ -35,7 +35,8 @@ class QuotientRows : public PoolTile<T> {
         windows_ = static_cast<int>(greatest(0, least(highest + 1, axis.windows) - first_window_));
         groups_ = static_cast<int>(highest - lowest_ + 1);
         pitch_ = (groups_ + 4 * kLanes) / kLanes * kLanes;
-        std::memset(slots_, 0, sizeof(float) * static_cast<size_t>(kSlots * pitch_));
+        const int64_t rows = least(kSlots, plan_.height.windows);
+        std::memset(slots_, 0, sizeof(float) * static_cast<size_t>(rows * pitch_));
         prepare_division();
     }
     void start_plane(const char* plane) {
