@@ -171,7 +171,7 @@ def test_limit_kernels_read_and_write_every_line(
             np.testing.assert_array_equal(written[-8:], total)
 
 
-LANES, STEP_BYTES, PARAMETER = 32, 1024, np.float32(0.5)  # of the computing limit kernels
+LANES, STEP_BYTES, PARAMETER = 32, 4096, np.float32(0.5)  # of the computing limit kernels
 
 
 def operands(dtype: str, *sizes: int) -> list[np.ndarray]:
