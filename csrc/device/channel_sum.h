@@ -36,15 +36,16 @@ struct ChannelSumTiling {
     uint32_t last_length;
     uint32_t tail;  // of the last lane of (b, o)
     uint32_t last_tail;
-    uint32_t pitch;  // elements from lane to lane in the unified buffer
-    uint32_t slots;  // lanes of a tile
-    uint32_t tile;   // elements of a tile's buffer
+    uint32_t pitch;       // elements from lane to lane in the unified buffer
+    uint32_t slots;       // lanes of a tile
+    uint32_t tile;        // elements of a tile's buffer
+    uint32_t load_slots;  // lanes of a load: one tile, or several without channels of their own
+    uint32_t load;        // elements of a load's buffer
     uint32_t rows;
     uint32_t group;
     uint32_t spatial;         // S'
     uint32_t block_channels;  // channels of a block
     uint32_t vector_space;    // floats of a block's channel vector in the unified buffer
     uint32_t sum_space;       // floats of a block's sums there
-    uint32_t input_buffers;   // 2, or 3 where a tile may be stored while another is worked on
-    uint32_t reserved;
+    uint32_t input_buffers;   // 2, or 3 where a load may be stored while another is worked on
 };

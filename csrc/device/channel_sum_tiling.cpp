@@ -15,6 +15,8 @@ constexpr int64_t kLeastCoreBytes = 16 << 10;  // that pay for starting another 
 constexpr uint32_t kReadingCores = 32;         // that load what global memory delivers
 constexpr int64_t kLeastPerExchanged = 32;     // bytes of data; for less, cores are too many
 constexpr int64_t kMaxGroup = 255;             // repeats of one instruction
+constexpr int64_t kTile = 4096;                // elements that keep the vector unit busy
+constexpr int64_t kLoads = 4;                  // of a core, at least: they overlap with its work
 constexpr int64_t kSlack = 64;                 // elements that instructions may touch behind a tile
 
 // The smallest f for which f * value is a multiple of `multiple`.
@@ -191,8 +193,32 @@ void set_spaces(const Limits& limits, ChannelSumTiling& t) {
     t.sum_space = to_u32(std::max<int64_t>(floats, int64_t{t.block_channels} * t.width));
     int64_t tile = int64_t{t.slots} * t.pitch;
     if (t.layout == CHANNEL_SUM_GROUPS || t.layout == CHANNEL_SUM_SPREAD)
-        tile = std::max<int64_t>(tile, kLanes * round_up(t.length, limits.packed));
+        tile = std::max(tile, kLanes * std::max(round_up(t.length, limits.packed), group));
     t.tile = to_u32(round_up(std::max<int64_t>(tile, 1024) + kSlack, kSlack));
+    t.load_slots = t.slots;
+    t.load = t.tile;
+}
+
+// Copies are best long; what is worked on at once need not be, and takes more room.
+void lengthen_loads(const ChannelSumKernel& kernel, const Product& product, ChannelSumTiling& t) {
+    if (t.layout != CHANNEL_SUM_ROWS && t.layout != CHANNEL_SUM_PIECES) return;
+    const int64_t bytes = t.lane_stride * kernel.element_bytes;
+    const int64_t slots =
+        std::min<int64_t>(t.slots, whole_multiple(std::max<int64_t>(kTile / t.pitch, 1), bytes));
+    if (slots * t.pitch * kernel.element_bytes % kBlockBytes != 0) return;
+    ChannelSumTiling best = t;
+    const int64_t lanes = divide_up(t.units, product.cores);  // of a core
+    for (int64_t tiles = 2; tiles * slots * kLoads <= lanes; ++tiles) {
+        ChannelSumTiling longer = t;
+        longer.slots = to_u32(slots);
+        const int64_t tile = std::max<int64_t>(slots * t.pitch, 1024);
+        longer.tile = to_u32(round_up(tile + kSlack, kSlack));
+        longer.load_slots = to_u32(tiles * slots);
+        longer.load = to_u32(round_up(tiles * slots * t.pitch + kSlack, kSlack));
+        if (buffer_bytes(longer, kernel, product) > product.buffer_bytes) break;
+        if (longer.load_slots > best.load_slots) best = longer;
+    }
+    t = best;
 }
 
 // Where cores begin: evenly, and on products that store whole blocks never within one.
@@ -215,7 +241,7 @@ void set_cut(ChannelSumTiling& t, const ChannelSumKernel& kernel, const Product&
     t.cut = 1;
     for (int64_t bytes : {kBlockBytes, kEvenBytes}) {
         const int64_t even = factor_to(t.lane_stride * kernel.element_bytes, bytes);
-        if (rows && even <= t.slots) t.cut = even;
+        if (rows && even <= t.load_slots) t.cut = even;
     }
 }
 
@@ -250,7 +276,7 @@ uint64_t buffer_bytes(const ChannelSumTiling& t, const ChannelSumKernel& kernel,
                       const Product& product) {
     const uint64_t tile = t.tile;
     const uint64_t work = std::max<uint64_t>(kernel.work, product.arch == 100 ? 1 : 0);
-    uint64_t bytes = 2 * t.input_buffers * (tile * kernel.element_bytes + kEvenBytes);
+    uint64_t bytes = 2 * t.input_buffers * (uint64_t{t.load} * kernel.element_bytes + kEvenBytes);
     bytes += (1 + kernel.sums + work) * tile * sizeof(float);
     if (kernel.writes) bytes += tile / 8 + 512;
     if (kernel.vector_bytes < sizeof(float)) bytes += 2 * t.vector_space * kernel.vector_bytes;
@@ -284,6 +310,7 @@ ChannelSumTiling tile_channel_sum(const ChannelShape& shape, const ChannelSumKer
     cores = 1;
     if (shape.numel() == 0) return t;
     t.units = t.outer * ((t.blocks - 1) * t.inner + t.last_inner);
+    lengthen_loads(kernel, product, t);
     set_cut(t, kernel, product);
     const int64_t bytes = shape.numel() * kernel.element_bytes * (kernel.writes ? 3 : 2);
     const int64_t useful = std::min(divide_up(t.units, t.cut), divide_up(bytes, kLeastCoreBytes));

@@ -18,14 +18,14 @@ class ChannelLanes {
         result_.SetGlobalBuffer((__gm__ T*)result);
     }
 
-    // Bytes of a buffer for tiles of both inputs.
-    static __aicore__ inline uint32_t input_bytes(uint32_t tile) {
-        return 2 * (tile * sizeof(T) + kEvenBytes);
+    // Bytes of a buffer for loads of both inputs.
+    static __aicore__ inline uint32_t input_bytes(uint32_t load) {
+        return 2 * (load * sizeof(T) + kEvenBytes);
     }
     // Place of the second input behind the first, elements.
-    __aicore__ inline uint32_t second_at() const { return tiling_.tile + kEvenBytes / sizeof(T); }
+    __aicore__ inline uint32_t second_at() const { return tiling_.load + kEvenBytes / sizeof(T); }
 
-    // Returns where the run begins in the tiles.
+    // Returns where the run begins in the inputs.
     __aicore__ inline uint32_t load(const LocalTensor<T>& inputs, const LaneRun& run) {
 #if __CCE_AICORE__ == 100
         if (!packed()) {  // transposing takes whole blocks of what lies between the lanes
@@ -44,9 +44,7 @@ class ChannelLanes {
     // `tail`: as for store().
     __aicore__ inline void store(const LocalTensor<T>& from, const LaneRun& run,
                                  const LocalTensor<T>& tail) {
-#if __CCE_AICORE__ != 220
-        PipeBarrier<PIPE_MTE3>();  // this tile may begin in the block where the last one ended
-#endif
+        order_stores();
         if (is_one_piece(run)) {
             uint32_t done = 0;
 #if __CCE_AICORE__ == 220
@@ -65,9 +63,7 @@ class ChannelLanes {
         store_rows(result_[run.offset], from, whole, run.length,
                    static_cast<uint64_t>(tiling_.lane_stride), tiling_.pitch, tail);
         if (whole < run.lanes) {
-#if __CCE_AICORE__ != 220
-            PipeBarrier<PIPE_MTE3>();
-#endif
+            order_stores();
             kernels::store(result_[run.offset + whole * tiling_.lane_stride],
                            from[whole * tiling_.pitch], run.last, tail);
         }

@@ -63,7 +63,7 @@ class ChannelSum {
         vector_.SetGlobalBuffer((__gm__ Vector*)pointers.vector);
         const uint32_t tile = tiling.tile;
         pipe.InitBuffer(inputs_, static_cast<uint8_t>(tiling.input_buffers),
-                        ChannelLanes<T>::input_bytes(tile));
+                        ChannelLanes<T>::input_bytes(tiling.load));
         pipe.InitBuffer(vector_buffer_, kVectors * tiling.vector_space * sizeof(float));
         if (kWidens) {
             const uint32_t elements = kVectors * tiling.vector_space;
@@ -140,8 +140,9 @@ class ChannelSum {
         bool added = false;
         for (bool at_end = false; !at_end;) {
             load_vector(walk);
-            for (uint32_t tiles = 0; tiles < kTilesPerSum && !at_end; ++tiles) {
-                LaneRun run;
+            LaneRun run;
+            for (uint32_t tiles = 0; tiles < kTilesPerSum && !at_end;
+                 tiles += (run.lanes - 1) / tiling_.slots + 1) {
                 at_end = walk.next(run);
                 const uint32_t head = load_inputs(run);
                 if (tiles == 0) begin_tiles(channels, lanes, last_channels);
@@ -239,17 +240,25 @@ class ChannelSum {
 
     __aicore__ inline void process(const LaneRun& run, uint32_t head, bool first) {
         LocalTensor<T> inputs = inputs_.template DeQue<T>();
+        const LocalTensor<T> from = inputs[head], second = inputs[lanes_.second_at() + head];
         ElementTiles<T> tiles = tiles_;
         const uint32_t begin = run.slot * tiling_.pitch;
-        tiles.first = inputs[head];
-        tiles.second = inputs[lanes_.second_at() + head];
         tiles.vector = tiles_.vector[begin];
         for (uint32_t i = 0; i < kSums; ++i) tiles.sums[i] = tiles_.sums[i][begin];
-        if (first) clear_around(begin, run.count);
-        element_(tiles, run.count, first);
+        for (uint32_t lane = 0; lane < run.lanes; lane += tiling_.slots) {
+            const uint32_t at = lane * tiling_.pitch;
+            const uint32_t whole = tiling_.slots * tiling_.pitch, left = run.count - at;
+            const uint32_t count =
+                run.lanes - lane > tiling_.slots ? whole - tiling_.pitch + run.length : left;
+            tiles.first = from[at];
+            tiles.second = second[at];
+            if (first) clear_around(begin, count);
+            element_(tiles, count, first);
+            first = false;
+        }
         if constexpr (Element::kWrites) {
             wait_for<HardEvent::V_MTE3>();
-            lanes_.store(tiles.second, run, tail_.template Get<T>());
+            lanes_.store(second, run, tail_.template Get<T>());
             SetFlag<HardEvent::MTE3_MTE2>(is_stored_[parity_]);
             parity_ = (parity_ + 1) % tiling_.input_buffers;
         }

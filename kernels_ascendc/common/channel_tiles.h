@@ -69,10 +69,20 @@ __aicore__ inline void sum_lane_rows(const LocalTensor<float>& to, const LocalTe
     const BinaryRepeatParams params(1, 1, 1, stride, stride, stride);
     for (uint32_t left = spatial; left > 1;) {
         const uint32_t half = (left + 1) / 2;
-        const uint32_t count = (left - half) * kLanes;
-        for (uint32_t i = 0; i < count; i += kRepeatFloats) {
-            const uint64_t mask = count - i < kRepeatFloats ? count - i : kRepeatFloats;
-            Add(data[i], data[i], data[half * kLanes + i], mask, repeats, params);
+        const uint32_t rows = left - half, count = rows * kLanes;
+        // Repeats run over groups or, with fewer instructions, over rows.
+        if ((groups + 7) / 8 < (count + kRepeatFloats - 1) / kRepeatFloats) {
+            const BinaryRepeatParams down(stride, stride, stride, 1, 1, 1);
+            for (uint32_t g = 0; g < groups; g += 8) {
+                const LocalTensor<float> sums = data[g * pitch];
+                const uint64_t mask = (groups - g < 8 ? groups - g : 8) * kBlockFloats;
+                Add(sums, sums, sums[half * kLanes], mask, static_cast<uint8_t>(2 * rows), down);
+            }
+        } else {
+            for (uint32_t i = 0; i < count; i += kRepeatFloats) {
+                const uint64_t mask = count - i < kRepeatFloats ? count - i : kRepeatFloats;
+                Add(data[i], data[i], data[half * kLanes + i], mask, repeats, params);
+            }
         }
         left = half;
     }
@@ -127,11 +137,10 @@ class ChannelTiles {
                 copy_floats(sums, tile, tiling_.pitch);
                 break;
             case CHANNEL_SUM_CHANNELS:
-                for (uint32_t lane = 0; lane < lanes; ++lane) {
-                    fold(tile[lane * tiling_.pitch], tiling_.length, kBlockFloats);
-                    copy_floats(sums[lane * kBlockFloats], tile[lane * tiling_.pitch],
-                                kBlockFloats);
-                }
+                for (uint32_t lane = 0; lane < lanes; ++lane)
+                    halve(scratch[lane * kBlockFloats], tile[lane * tiling_.pitch], lanes);
+                fold(scratch, tiling_.length / kLanes * kBlockFloats * lanes, kBlockFloats * lanes);
+                copy_floats(sums, scratch, kBlockFloats * lanes);
                 break;
             case CHANNEL_SUM_PIECES:
                 fold(tile, tiling_.slots * tiling_.pitch, kBlockFloats);
@@ -174,6 +183,21 @@ class ChannelTiles {
                  static_cast<uint8_t>(left < kMaxRepeat ? left : kMaxRepeat),
                  UnaryRepeatParams(1, 0, 8, 0));
         }
+    }
+
+    // The halves of a lane, which is overwritten, added; blocks of the result are `lanes` apart, so
+    // that all lanes together are one row of blocks.
+    __aicore__ inline void halve(const LocalTensor<float>& to, const LocalTensor<float>& lane,
+                                 uint32_t lanes) const {
+        const uint32_t rest = tiling_.length % kLanes, even = tiling_.length - rest;
+        if (rest > 0) Add(lane, lane, lane[even], static_cast<int32_t>(rest));
+        const auto apart = static_cast<uint8_t>(lanes);
+        const BinaryRepeatParams params(apart, 1, 1, static_cast<uint8_t>(8 * lanes), 8, 8);
+        const uint32_t half = even / 2, whole = half / kRepeatFloats * kRepeatFloats;
+        Add(to, lane, lane[half], kRepeatFloats, static_cast<uint8_t>(whole / kRepeatFloats),
+            params);
+        if (whole < half)
+            Add(to[whole * lanes], lane[whole], lane[half + whole], half - whole, 1, params);
     }
 
     __aicore__ inline void expand_channels(const LocalTensor<float>& tile,

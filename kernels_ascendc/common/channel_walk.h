@@ -16,14 +16,14 @@ struct Share {
     }
 };
 
-// Neighbouring lanes that one tile takes.
+// Neighbouring lanes that one load takes.
 struct LaneRun {
     uint64_t offset;  // elements from the tensor's begin
     uint32_t slot;    // place of the first lane in the tile
     uint32_t lanes;
     uint32_t length;  // of every lane but the last
     uint32_t last;
-    uint32_t count;  // elements of the tile from the first lane's first to the last lane's last
+    uint32_t count;  // elements of the load from the first lane's first to the last lane's last
 };
 
 class ChannelWalk {
@@ -65,7 +65,7 @@ class ChannelWalk {
         return GetBlockIdx() - share_.part_of(first / tiling_.cut);
     }
 
-    // The next tile of this block. Returns true where it ends the block for this core.
+    // The next load of this block. Returns true where it ends the block for this core.
     __aicore__ inline bool next(LaneRun& run) {
         const int64_t lanes_per_run = inner();
         const int64_t row = at_ / lanes_per_run;
@@ -73,8 +73,8 @@ class ChannelWalk {
         const bool own_slots =
             tiling_.layout == CHANNEL_SUM_SPREAD || tiling_.layout == CHANNEL_SUM_CHANNELS;
         run.slot = own_slots ? static_cast<uint32_t>(lane) : 0;
-        const int64_t lanes =
-            least(least(tiling_.slots - run.slot, lanes_per_run - lane), end_ - unit_);
+        const int64_t most = (own_slots ? tiling_.slots : tiling_.load_slots) - run.slot;
+        const int64_t lanes = least(least(most, lanes_per_run - lane), end_ - unit_);
         run.lanes = static_cast<uint32_t>(lanes);
         run.offset =
             block_ * tiling_.block_stride + row * tiling_.outer_stride + lane * tiling_.lane_stride;

@@ -51,10 +51,10 @@ Core walk(const Case& c, bool marked) {
         core.contribution = std::max(core.contribution, walk.predecessors() + 1);
         while (!at_end) {
             at_end = walk.next(run);
-            require(run.lanes > 0 && run.slot + run.lanes <= t.slots, "lanes of a tile", c,
+            require(run.lanes > 0 && run.slot + run.lanes <= t.load_slots, "lanes of a load", c,
                     run.lanes);
-            require(run.slot * t.pitch + run.count + 64 <= t.tile, "elements of a tile", c,
-                    run.count);
+            require(run.slot == 0 || t.load_slots == t.slots, "slots of a load", c, run.slot);
+            require(run.count + 64 <= t.load, "elements of a load", c, run.count);
             core.units += run.lanes;
             core.elements += int64_t{run.length} * (run.lanes - 1) + run.last;
             for (uint32_t lane = 0; marked && lane < run.lanes; ++lane) {
@@ -76,6 +76,10 @@ void check_memory(const Case& c) {
     require(c.cores >= 1 && c.cores <= c.product.cores, "cores", c, c.cores);
     const int64_t moved = c.shape.numel() * c.kernel.element_bytes * (c.kernel.writes ? 3 : 2);
     require(moved >= (16 << 10) || c.cores == 1, "cores for little work", c, c.cores);
+    require(t.slots * t.pitch + 64 <= t.tile, "elements of a tile", c, t.tile);
+    require(t.load_slots == t.slots || (t.load_slots % t.slots == 0 &&
+                                        t.slots * t.pitch * c.kernel.element_bytes % 32 == 0),
+            "tiles of a load", c, t.load_slots);
     require(t.pitch * c.kernel.element_bytes % 32 == 0 || t.lane_stride == t.pitch,
             "distance of lanes", c, t.pitch);
     if (c.kernel.writes && !c.product.has_byte_copies) {
