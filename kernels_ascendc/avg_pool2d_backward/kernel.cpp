@@ -23,25 +23,15 @@ __aicore__ inline void avg_pool2d_backward(GM_ADDR grad_output, GM_ADDR grad_inp
 
 }  // namespace kernels
 
-extern "C" __global__ __aicore__ void avg_pool2d_backward_float32(GM_ADDR grad_output,
-                                                                  GM_ADDR grad_input,
-                                                                  AvgPool2dBackwardTiling tiling) {
-    KERNELS_VECTOR_ONLY();
-    kernels::avg_pool2d_backward<float>(grad_output, grad_input, tiling);
-}
+#define AVG_POOL2D_BACKWARD(name, T)                                                    \
+    extern "C" __global__ __aicore__ void name(GM_ADDR grad_output, GM_ADDR grad_input, \
+                                               AvgPool2dBackwardTiling tiling) {        \
+        KERNELS_VECTOR_ONLY();                                                          \
+        kernels::avg_pool2d_backward<T>(grad_output, grad_input, tiling);               \
+    }
 
-extern "C" __global__ __aicore__ void avg_pool2d_backward_float16(GM_ADDR grad_output,
-                                                                  GM_ADDR grad_input,
-                                                                  AvgPool2dBackwardTiling tiling) {
-    KERNELS_VECTOR_ONLY();
-    kernels::avg_pool2d_backward<half>(grad_output, grad_input, tiling);
-}
-
+AVG_POOL2D_BACKWARD(avg_pool2d_backward_float32, float)
+AVG_POOL2D_BACKWARD(avg_pool2d_backward_float16, half)
 #if __CCE_AICORE__ == 220
-extern "C" __global__ __aicore__ void avg_pool2d_backward_bfloat16(GM_ADDR grad_output,
-                                                                   GM_ADDR grad_input,
-                                                                   AvgPool2dBackwardTiling tiling) {
-    KERNELS_VECTOR_ONLY();
-    kernels::avg_pool2d_backward<bfloat16_t>(grad_output, grad_input, tiling);
-}
+AVG_POOL2D_BACKWARD(avg_pool2d_backward_bfloat16, bfloat16_t)
 #endif

@@ -29,36 +29,12 @@ __aicore__ inline void load_lanes(const LocalTensor<T>& to, const GlobalTensor<T
         load(to, from[s.offset], s.lanes * s.columns + s.rest);
         return;
     }
-#if __CCE_AICORE__ == 220
-    const uint64_t lane_gap = (s.lane_stride - s.columns) * sizeof(T);
-    if (s.rows == 1 && lane_gap <= UINT32_MAX) {
-        const uint32_t unused = s.lane_elements - round_up(s.columns, kBlock<T>);
-        DataCopyExtParams shape{static_cast<uint16_t>(s.lanes),
-                                static_cast<uint32_t>(s.columns * sizeof(T)),
-                                static_cast<uint32_t>(lane_gap), unused / kBlock<T>, 0};
-        DataCopyPadExtParams<T> no_padding{false, 0, 0, static_cast<T>(0)};
-        if (s.lanes > 0) DataCopyPad(to, from[s.offset], shape, no_padding);
-        if (s.rest > 0)
-            load(to[s.lanes * s.lane_elements], from[s.offset + s.lanes * s.lane_stride], s.rest);
-        return;
-    }
-    const uint64_t row_gap = (s.row_stride - s.columns) * sizeof(T);
-    if (row_gap <= UINT32_MAX && s.rows <= 4095) {
-        const uint32_t unused = s.row_pitch - round_up(s.columns, kBlock<T>);
-        DataCopyExtParams shape{static_cast<uint16_t>(s.rows),
-                                static_cast<uint32_t>(s.columns * sizeof(T)),
-                                static_cast<uint32_t>(row_gap), unused / kBlock<T>, 0};
-        DataCopyPadExtParams<T> no_padding{false, 0, 0, static_cast<T>(0)};
+    if (s.rows == 1) {
+        load_rows(to, from[s.offset], s.lanes, s.columns, s.lane_stride, s.lane_elements);
+    } else {
         for (uint32_t lane = 0; lane < s.lanes; ++lane)
-            DataCopyPad(to[lane * s.lane_elements], from[s.offset + lane * s.lane_stride], shape,
-                        no_padding);
-        return;
-    }
-#endif
-    for (uint32_t lane = 0; lane < s.lanes; ++lane) {
-        for (uint32_t row = 0; row < s.rows; ++row)
-            load(to[lane * s.lane_elements + row * s.row_pitch],
-                 from[s.offset + lane * s.lane_stride + row * s.row_stride], s.columns);
+            load_rows(to[lane * s.lane_elements], from[s.offset + lane * s.lane_stride], s.rows,
+                      s.columns, s.row_stride, s.row_pitch);
     }
     if (s.rest > 0)
         load(to[s.lanes * s.lane_elements], from[s.offset + s.lanes * s.lane_stride], s.rest);
@@ -71,40 +47,18 @@ __aicore__ inline void store_lanes(const GlobalTensor<T>& to, const LocalTensor<
         store(to[s.offset], from, s.lanes * s.columns + s.rest, tail);
         return;
     }
-#if __CCE_AICORE__ == 220
-    const uint64_t lane_gap = (s.lane_stride - s.columns) * sizeof(T);
-    if (s.rows == 1 && lane_gap <= UINT32_MAX) {
-        const uint32_t unused = s.lane_elements - round_up(s.columns, kBlock<T>);
-        DataCopyExtParams shape{static_cast<uint16_t>(s.lanes),
-                                static_cast<uint32_t>(s.columns * sizeof(T)), unused / kBlock<T>,
-                                static_cast<uint32_t>(lane_gap), 0};
-        if (s.lanes > 0) DataCopyPad(to[s.offset], from, shape);
-        if (s.rest > 0)
-            store(to[s.offset + s.lanes * s.lane_stride], from[s.lanes * s.lane_elements], s.rest,
-                  tail);
-        return;
-    }
-    const uint64_t row_gap = (s.row_stride - s.columns) * sizeof(T);
-    if (row_gap <= UINT32_MAX && s.rows <= 4095) {
-        const uint32_t unused = s.row_pitch - round_up(s.columns, kBlock<T>);
-        DataCopyExtParams shape{static_cast<uint16_t>(s.rows),
-                                static_cast<uint32_t>(s.columns * sizeof(T)), unused / kBlock<T>,
-                                static_cast<uint32_t>(row_gap), 0};
-        for (uint32_t lane = 0; lane < s.lanes; ++lane)
-            DataCopyPad(to[s.offset + lane * s.lane_stride], from[lane * s.lane_elements], shape);
-        return;
-    }
-#endif
-    for (uint32_t lane = 0; lane < s.lanes; ++lane) {
-        for (uint32_t row = 0; row < s.rows; ++row) {
-            // Neighbours may meet in a block.
-            PipeBarrier<PIPE_MTE3>();
-            store(to[s.offset + lane * s.lane_stride + row * s.row_stride],
-                  from[lane * s.lane_elements + row * s.row_pitch], s.columns, tail);
+    order_stores();
+    if (s.rows == 1) {
+        store_rows(to[s.offset], from, s.lanes, s.columns, s.lane_stride, s.lane_elements, tail);
+    } else {
+        for (uint32_t lane = 0; lane < s.lanes; ++lane) {
+            if (lane > 0) order_stores();
+            store_rows(to[s.offset + lane * s.lane_stride], from[lane * s.lane_elements], s.rows,
+                       s.columns, s.row_stride, s.row_pitch, tail);
         }
     }
     if (s.rest > 0) {
-        PipeBarrier<PIPE_MTE3>();
+        order_stores();
         store(to[s.offset + s.lanes * s.lane_stride], from[s.lanes * s.lane_elements], s.rest,
               tail);
     }

@@ -91,32 +91,18 @@ __aicore__ inline void batch_norm_reduce_backward(GM_ADDR grad_out, GM_ADDR inpu
 
 }  // namespace kernels
 
-extern "C" __global__ __aicore__ void batch_norm_reduce_backward_float32(
-    GM_ADDR grad_out, GM_ADDR input, GM_ADDR mean, GM_ADDR invstd, GM_ADDR sum_dy,
-    GM_ADDR sum_dy_xmu, GM_ADDR grad_weight, GM_ADDR grad_bias, GM_ADDR workspace,
-    ChannelSumTiling tiling) {
-    KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_MIX_AIV_1_0);
-    kernels::batch_norm_reduce_backward<float>(grad_out, input, mean, invstd, sum_dy, sum_dy_xmu,
-                                               grad_weight, grad_bias, workspace, tiling);
-}
+#define BATCH_NORM_REDUCE_BACKWARD(name, T)                                                        \
+    extern "C" __global__ __aicore__ void name(GM_ADDR grad_out, GM_ADDR input, GM_ADDR mean,      \
+                                               GM_ADDR invstd, GM_ADDR sum_dy, GM_ADDR sum_dy_xmu, \
+                                               GM_ADDR grad_weight, GM_ADDR grad_bias,             \
+                                               GM_ADDR workspace, ChannelSumTiling tiling) {       \
+        KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_MIX_AIV_1_0);                                         \
+        kernels::batch_norm_reduce_backward<T>(grad_out, input, mean, invstd, sum_dy, sum_dy_xmu,  \
+                                               grad_weight, grad_bias, workspace, tiling);         \
+    }
 
-extern "C" __global__ __aicore__ void batch_norm_reduce_backward_float16(
-    GM_ADDR grad_out, GM_ADDR input, GM_ADDR mean, GM_ADDR invstd, GM_ADDR sum_dy,
-    GM_ADDR sum_dy_xmu, GM_ADDR grad_weight, GM_ADDR grad_bias, GM_ADDR workspace,
-    ChannelSumTiling tiling) {
-    KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_MIX_AIV_1_0);
-    kernels::batch_norm_reduce_backward<half>(grad_out, input, mean, invstd, sum_dy, sum_dy_xmu,
-                                              grad_weight, grad_bias, workspace, tiling);
-}
-
+BATCH_NORM_REDUCE_BACKWARD(batch_norm_reduce_backward_float32, float)
+BATCH_NORM_REDUCE_BACKWARD(batch_norm_reduce_backward_float16, half)
 #if __CCE_AICORE__ == 220
-extern "C" __global__ __aicore__ void batch_norm_reduce_backward_bfloat16(
-    GM_ADDR grad_out, GM_ADDR input, GM_ADDR mean, GM_ADDR invstd, GM_ADDR sum_dy,
-    GM_ADDR sum_dy_xmu, GM_ADDR grad_weight, GM_ADDR grad_bias, GM_ADDR workspace,
-    ChannelSumTiling tiling) {
-    KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_MIX_AIV_1_0);
-    kernels::batch_norm_reduce_backward<bfloat16_t>(grad_out, input, mean, invstd, sum_dy,
-                                                    sum_dy_xmu, grad_weight, grad_bias, workspace,
-                                                    tiling);
-}
+BATCH_NORM_REDUCE_BACKWARD(batch_norm_reduce_backward_bfloat16, bfloat16_t)
 #endif

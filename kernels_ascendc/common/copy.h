@@ -60,13 +60,13 @@ __aicore__ inline void load_rows(const LocalTensor<T>& to, const GlobalTensor<T>
         return;
     }
 #else
-    const uint64_t gap = (pitch - count) / kBlock<T>;
-    const uint32_t to_gap = (to_pitch - count) / kBlock<T>;
-    const bool in_blocks = count % kBlock<T> == 0 && pitch % kBlock<T> == 0;
-    if (in_blocks && gap <= UINT16_MAX && to_gap <= UINT16_MAX && rows <= 4095) {
+    const uint32_t size = round_up(count, kBlock<T>);
+    const uint64_t gap = (pitch - size) / kBlock<T>;
+    const uint32_t to_gap = (to_pitch - size) / kBlock<T>;
+    if (pitch % kBlock<T> == 0 && gap <= UINT16_MAX && to_gap <= UINT16_MAX && rows <= 4095) {
         DataCopy(
             to, from,
-            DataCopyParams(static_cast<uint16_t>(rows), static_cast<uint16_t>(count / kBlock<T>),
+            DataCopyParams(static_cast<uint16_t>(rows), static_cast<uint16_t>(size / kBlock<T>),
                            static_cast<uint16_t>(gap), static_cast<uint16_t>(to_gap)));
         return;
     }
@@ -102,9 +102,17 @@ __aicore__ inline void flush_scalar_stores(const GlobalTensor<T>& to) {
 }
 #endif
 
+// Comes before a store that may begin in the block where another of this core ended: products
+// without DataCopyPad store whole blocks.
+__aicore__ inline void order_stores() {
+#if __CCE_AICORE__ != 220
+    PipeBarrier<PIPE_MTE3>();
+#endif
+}
+
 // to[0..count) = from[0..count), and nothing else is written. `tail` is a block of scratch for the
 // products without DataCopyPad; there two cores must not store to one 32-byte block of `to`, and
-// stores of one core that meet in a block must be in order (PipeBarrier<PIPE_MTE3>).
+// stores of one core that meet in a block must be in order (order_stores()).
 template <typename T>
 __aicore__ inline void store(GlobalTensor<T> to, const LocalTensor<T>& from, uint32_t count,
                              const LocalTensor<T>& tail) {
@@ -161,10 +169,7 @@ __aicore__ inline void store_rows(GlobalTensor<T> to, const LocalTensor<T>& from
     }
 #endif
     for (uint32_t row = 0; row < rows; ++row) {
-#if __CCE_AICORE__ != 220
-        // Rows may meet in a block.
-        if (row > 0) PipeBarrier<PIPE_MTE3>();
-#endif
+        if (row > 0) order_stores();
         store(to[row * pitch], from[row * from_pitch], count, tail);
     }
 }

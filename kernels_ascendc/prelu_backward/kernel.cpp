@@ -112,32 +112,17 @@ __aicore__ inline void prelu_backward(GM_ADDR grad_output, GM_ADDR input, GM_ADD
 
 }  // namespace kernels
 
-extern "C" __global__ __aicore__ void prelu_backward_float32(GM_ADDR grad_output, GM_ADDR input,
-                                                             GM_ADDR weight, GM_ADDR grad_input,
-                                                             GM_ADDR grad_weight, GM_ADDR workspace,
-                                                             ChannelSumTiling tiling) {
-    KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_MIX_AIV_1_0);
-    kernels::prelu_backward<float>(grad_output, input, weight, grad_input, grad_weight, workspace,
-                                   tiling);
-}
+#define PRELU_BACKWARD(name, T)                                                                    \
+    extern "C" __global__ __aicore__ void name(GM_ADDR grad_output, GM_ADDR input, GM_ADDR weight, \
+                                               GM_ADDR grad_input, GM_ADDR grad_weight,            \
+                                               GM_ADDR workspace, ChannelSumTiling tiling) {       \
+        KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_MIX_AIV_1_0);                                         \
+        kernels::prelu_backward<T>(grad_output, input, weight, grad_input, grad_weight, workspace, \
+                                   tiling);                                                        \
+    }
 
-extern "C" __global__ __aicore__ void prelu_backward_float16(GM_ADDR grad_output, GM_ADDR input,
-                                                             GM_ADDR weight, GM_ADDR grad_input,
-                                                             GM_ADDR grad_weight, GM_ADDR workspace,
-                                                             ChannelSumTiling tiling) {
-    KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_MIX_AIV_1_0);
-    kernels::prelu_backward<half>(grad_output, input, weight, grad_input, grad_weight, workspace,
-                                  tiling);
-}
-
+PRELU_BACKWARD(prelu_backward_float32, float)
+PRELU_BACKWARD(prelu_backward_float16, half)
 #if __CCE_AICORE__ == 220
-extern "C" __global__ __aicore__ void prelu_backward_bfloat16(GM_ADDR grad_output, GM_ADDR input,
-                                                              GM_ADDR weight, GM_ADDR grad_input,
-                                                              GM_ADDR grad_weight,
-                                                              GM_ADDR workspace,
-                                                              ChannelSumTiling tiling) {
-    KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_MIX_AIV_1_0);
-    kernels::prelu_backward<bfloat16_t>(grad_output, input, weight, grad_input, grad_weight,
-                                        workspace, tiling);
-}
+PRELU_BACKWARD(prelu_backward_bfloat16, bfloat16_t)
 #endif

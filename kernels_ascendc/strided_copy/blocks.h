@@ -4,7 +4,7 @@
 #pragma once
 
 #include "common/lanes.h"
-#include "strided_copy/odd.h"
+#include "strided_copy/tile.h"
 
 namespace kernels {
 
@@ -41,28 +41,15 @@ class BlockCopy {
 
   private:
     __aicore__ inline void copy_tile(int64_t item) {
-        const int64_t row_tiles = (t_.extent[6] + t_.tile_rows - 1) / t_.tile_rows;
-        const int64_t column_tiles = (t_.extent[7] + t_.tile_columns - 1) / t_.tile_columns;
-        const int64_t column = item % column_tiles * t_.tile_columns;
-        item /= column_tiles;
-        const int64_t row = item % row_tiles * t_.tile_rows;
-        item /= row_tiles;
-        int64_t from = row * t_.source_stride[6], to = row * t_.target_stride[6];
-        for (int32_t i = 5; i >= 0; --i) {
-            const int64_t index = item % t_.extent[i];
-            item /= t_.extent[i];
-            from += index * t_.source_stride[i];
-            to += index * t_.target_stride[i];
-        }
-        rows_ = static_cast<uint32_t>(least(t_.extent[6] - row, t_.tile_rows));
-        const auto columns = static_cast<uint32_t>(least(t_.extent[7] - column, t_.tile_columns));
-        whole_ = columns / kLanes * kLanes;
-        pitch_ = round_up(columns, kLanes);
+        const StridedTile tile(t_, item);
+        rows_ = tile.rows;
+        whole_ = tile.columns / kLanes * kLanes;
+        pitch_ = round_up(tile.columns, kLanes);
 
         LocalTensor<From> x = in_.template AllocTensor<From>();
         const int64_t last = t_.extent[7] - kLanes;
-        if (whole_ > 0) read(x, 0, from + column * t_.source_stride[7], whole_);
-        if (whole_ < pitch_) read(x, whole_, from + last * t_.source_stride[7], kLanes);
+        if (whole_ > 0) read(x, 0, tile.source(tile.column), whole_);
+        if (whole_ < pitch_) read(x, whole_, tile.source(last), kLanes);
         in_.EnQue(x);
         x = in_.template DeQue<From>();
         LocalTensor<To> result = out_.template AllocTensor<To>();
@@ -70,39 +57,28 @@ class BlockCopy {
         in_.FreeTensor(x);
         out_.EnQue(result);
         result = out_.template DeQue<To>();
-        if (whole_ > 0) write(to + column * t_.target_stride[7], result, whole_);
-        if (whole_ < pitch_) write(to + last * t_.target_stride[7], result[whole_], kLanes);
+        if (whole_ > 0) write(tile.target(tile.column), result, whole_);
+        if (whole_ < pitch_) write(tile.target(last), result[whole_], kLanes);
         out_.FreeTensor(result);
     }
 
     // Columns of the tile from `first` on: rows of neighbours, or of all rows' elements each.
-    __aicore__ inline void read(const LocalTensor<From>& to, uint32_t first, int64_t from,
+    __aicore__ inline void read(const LocalTensor<From>& to, uint32_t first, int64_t offset,
                                 uint32_t columns) {
         if (transposes_) {
-            read_pieces(to[first * height_], from, columns, rows_, t_.source_stride[7], height_);
+            read_pieces(to[first * height_], offset, columns, rows_, t_.source_stride[7], height_);
         } else {
-            read_pieces(to[first], from, rows_, columns, t_.source_stride[6], pitch_);
+            read_pieces(to[first], offset, rows_, columns, t_.source_stride[6], pitch_);
         }
     }
 
+    // `step` bytes apart in memory, backwards as well.
     __aicore__ inline void read_pieces(const LocalTensor<From>& to, int64_t offset, uint32_t pieces,
                                        uint32_t count, int64_t step, uint32_t pitch) {
-        const uint32_t size = round_up(count, kBlock<From>);
-        const int64_t gap = step - static_cast<int64_t>(size * sizeof(From));
         GlobalTensor<From> from;
-        if (gap >= 0 && gap % kBlockBytes == 0 && gap / kBlockBytes <= UINT16_MAX) {
-            from.SetGlobalBuffer((__gm__ From*)(source_ + offset));
-            DataCopy(to, from,
-                     DataCopyParams(static_cast<uint16_t>(pieces),
-                                    static_cast<uint16_t>(size / kBlock<From>),
-                                    static_cast<uint16_t>(gap / kBlockBytes),
-                                    static_cast<uint16_t>((pitch - size) / kBlock<From>)));
-            return;
-        }
-        for (uint32_t i = 0; i < pieces; ++i) {
-            from.SetGlobalBuffer((__gm__ From*)(source_ + offset + i * step));
-            DataCopy(to[i * pitch], from, size);
-        }
+        from.SetGlobalBuffer((__gm__ From*)(source_ + offset));
+        load_rows(to, from, pieces, count,
+                  static_cast<uint64_t>(step / static_cast<int64_t>(sizeof(From))), pitch);
     }
 
     __aicore__ inline LocalTensor<From> transposed(const LocalTensor<From>& x) {
@@ -138,7 +114,7 @@ class BlockCopy {
         const int64_t stride = t_.target_stride[6] / static_cast<int64_t>(sizeof(To));
         GlobalTensor<To> to;
         to.SetGlobalBuffer((__gm__ To*)(target_ + offset));
-        PipeBarrier<PIPE_MTE3>();
+        order_stores();
         store_rows(to, from, rows_, columns, static_cast<uint64_t>(stride), pitch_, from);
     }
 

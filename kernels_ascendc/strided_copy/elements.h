@@ -2,7 +2,7 @@
 // where they are no neighbours. Right on any strides, not fast.
 #pragma once
 
-#include "strided_copy/odd.h"
+#include "strided_copy/tile.h"
 
 namespace kernels {
 

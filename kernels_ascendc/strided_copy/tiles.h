@@ -1,7 +1,7 @@
 // Strided copy on products with DataCopyPad: tiles of the two innermost loops.
 #pragma once
 
-#include "strided_copy/odd.h"
+#include "strided_copy/tile.h"
 
 namespace kernels {
 
@@ -55,8 +55,7 @@ class TiledCopy {
 
     __aicore__ inline void run() {
         const int64_t begin = GetBlockIdx() * t_.items_per_block;
-        const int64_t end =
-            begin + t_.items_per_block < t_.items ? begin + t_.items_per_block : t_.items;
+        const int64_t end = least(begin + t_.items_per_block, t_.items);
         for (int64_t item = begin; item < end; ++item) copy_tile(item);
     }
 
@@ -92,28 +91,13 @@ class TiledCopy {
     }
 
     __aicore__ inline void copy_tile(int64_t item) {
-        const int64_t row_tiles = (t_.extent[6] + t_.tile_rows - 1) / t_.tile_rows;
-        const int64_t column_tiles = (t_.extent[7] + t_.tile_columns - 1) / t_.tile_columns;
-        const int64_t column = item % column_tiles * t_.tile_columns;
-        item /= column_tiles;
-        const int64_t row = item % row_tiles * t_.tile_rows;
-        item /= row_tiles;
-        int64_t from = row * t_.source_stride[6] + column * t_.source_stride[7];
-        int64_t to = row * t_.target_stride[6] + column * t_.target_stride[7];
-        for (int32_t i = 5; i >= 0; --i) {
-            const int64_t index = item % t_.extent[i];
-            item /= t_.extent[i];
-            from += index * t_.source_stride[i];
-            to += index * t_.target_stride[i];
-        }
-        rows_ = static_cast<uint32_t>(t_.extent[6] - row < t_.tile_rows ? t_.extent[6] - row
-                                                                        : t_.tile_rows);
-        columns_ = static_cast<uint32_t>(
-            t_.extent[7] - column < t_.tile_columns ? t_.extent[7] - column : t_.tile_columns);
+        const StridedTile tile(t_, item);
+        rows_ = tile.rows;
+        columns_ = tile.columns;
         pitch_ = round_up(columns_, 16);
 
         LocalTensor<Raw<From>> raw = in_.template AllocTensor<Raw<From>>();
-        read(raw, source_ + from);
+        read(raw, source_ + tile.source(tile.column));
         in_.EnQue(raw);
         raw = in_.template DeQue<Raw<From>>();
         const LocalTensor<Raw<From>> packed = arrange(raw);
@@ -129,7 +113,7 @@ class TiledCopy {
         in_.FreeTensor(raw);
         out_.EnQue(result);
         result = out_.template DeQue<Raw<To>>();
-        write(target_ + to, result);
+        write(target_ + tile.target(tile.column), result);
         out_.FreeTensor(result);
     }
 
