@@ -46,13 +46,15 @@ struct Case {
         return std::min(t.groups * team / teams() * t.items_per_group, t.items);
     }
     int64_t units() const {
-        return t.traversal == kSoftmaxPacked ? divide_up(plane(), t.pitch) : shape.length;
+        return t.traversal == kSoftmaxPacked ? divide_up(lead() + plane(), t.unit) : shape.length;
     }
+    // Packed: elements before a plane from where chunks begin evenly, at most.
+    int64_t lead() const { return product.has_byte_copies && shape.outer > 1 ? t.unit - 1 : 0; }
     int64_t first_unit(int64_t part) const { return units() * part / t.parts; }
 
     // Of the unified buffer, as the kernels ask for it.
     int64_t bytes() const {
-        const int64_t buffer = t.buffer, slot = round_up(t.pitch, 128);
+        const int64_t buffer = t.buffer;
         int64_t sum = t.input_buffers * 2 * buffer * shape.in_size + 2 * buffer * shape.out_size;
         sum += product.has_byte_copies ? 32 : 1536;
         sum += buffer *
@@ -62,15 +64,15 @@ struct Case {
             sum += product.arch == 100 ? 2048 : round_up(t.tile, 16) * 4;
         }
         if (!is_strips()) return sum;
-        const int64_t chunks = divide_up(divide_up(units(), t.parts), t.tile);
-        sum += (chunks <= t.input_buffers ? 2 : 3) * slot * 4;
-        if (t.traversal == kSoftmaxPacked) {
+        const bool packed = t.traversal == kSoftmaxPacked;
+        const int64_t slot =
+            round_up(t.pitch + (packed ? std::lcm<int64_t>(shape.inner, 8) : 0), 128);
+        sum += (t.chunks <= t.input_buffers ? 2 : 3) * slot * 4;
+        if (packed) {
             const int64_t rows = round_up(std::lcm<int64_t>(shape.inner, 8), 16) * 64;
             sum += shape.inner == 1 ? 3 * 1024 : product.arch == 100 ? 2 * rows : rows;
         }
-        const bool few = t.traversal == kSoftmaxPacked && shape.inner > 1;
-        const int64_t shared = few ? round_up(shape.inner, 128) : slot;
-        if (t.parts > 1 && t.parts * shared > buffer) sum += t.parts * shared * 4;
+        if (t.parts > 1) sum += t.parts * (packed ? round_up(shape.inner, 8) : t.pitch) * 4;
         if (t.parts > 1 && !product.has_core_barrier) sum += blocks * 32;
         return sum;
     }
@@ -130,7 +132,10 @@ struct Case {
         } else {
             require(t.pitch >= t.width, "pitch");
         }
-        require(t.buffer >= static_cast<int64_t>(t.tile) * t.pitch, "chunk");
+        const int64_t unit = t.traversal == kSoftmaxPacked ? t.unit : t.pitch;
+        require(t.buffer >= t.tile * unit, "chunk");
+        require(t.chunks == divide_up(divide_up(units(), t.parts), t.tile), "chunks");
+        require(t.unit * std::min(shape.in_size, shape.out_size) == 512, "chunks off 512 bytes");
         require(t.tile <= 4095, "rows of one copy");
         require(first_unit(0) == 0 && first_unit(t.parts) == units(), "rows without a core");
         require(t.parts == 1 || t.items_per_group == 1, "teams take single strips");

@@ -9,15 +9,17 @@ namespace {
 constexpr int64_t kSlotFloats = 128;  // as the kernel has it
 constexpr int64_t kLevels = 3;
 constexpr int64_t kMaxTileRows = 4095;
+constexpr int64_t kMaxHeld = 8;
 // Estimates in cycles, to choose by.
 constexpr double kCoreRate = 32;  // bytes of one core
 constexpr double kPieceCycles = 4;
 constexpr double kCopyCycles = 30;       // of a copy of its own
-constexpr double kStripCycles = 150;     // of a strip in one chunk
-constexpr double kSerialCycles = 150;    // more, when its chunks wait for each other
-constexpr double kExchangeCycles = 900;  // more, in a team
-constexpr double kCombineCycles = 300;   // more, of several packed columns
-constexpr double kElementCycles = 0.13;  // of vector instructions, start-up included
+constexpr double kStripCycles = 200;     // from the last chunk's sums to the first one's result
+constexpr double kChunkCycles = 120;     // of vector instructions' start-ups in both passes
+constexpr double kExchangeCycles = 800;  // more, in a team
+constexpr double kSoftCycles = 2000;     // of them, without a barrier in hardware
+constexpr double kCombineCycles = 400;   // more, of several packed columns
+constexpr double kElementCycles = 0.1;   // of vector instructions
 constexpr double kWideningFactor = 1.6;  // more, where inputs are converted
 constexpr double kUnalignedFactor = 0.7;
 constexpr double kCopiesFactor = 5;         // of the least time, with copies of all tensors
@@ -33,8 +35,9 @@ struct Choice {
 };
 
 // Floats that each block of a team contributes to its strip's sums.
-int64_t shared_floats(SoftmaxBackwardTraversal traversal, int64_t inner, int64_t pitch) {
-    return round_up(traversal == kSoftmaxPacked && inner > 1 ? inner : pitch, kSlotFloats);
+int64_t shared_floats(const SoftmaxBackwardTiling& t) {
+    if (t.traversal == kSoftmaxColumns) return t.pitch;
+    return round_up(t.inner, 8);
 }
 
 class StripTiler {
@@ -90,25 +93,25 @@ class StripTiler {
     }
     int64_t plane() const { return shape_.length * shape_.inner; }
 
-    int64_t fixed_bytes(int64_t slot, int64_t parts, bool holds) const {
+    // Elements of a tile's unit: a row's, or those after which chunks begin evenly.
+    int64_t unit_of(const SoftmaxBackwardTiling& t) const { return is_packed_ ? t.unit : t.pitch; }
+
+    // Of the unified buffer, but for the tiles.
+    int64_t fixed_bytes(const SoftmaxBackwardTiling& t, bool holds) const {
+        const int64_t period = is_packed_ ? std::lcm<int64_t>(shape_.inner, 8) : 0;
+        const int64_t slot = round_up(t.pitch + period, kSlotFloats);
         int64_t bytes = tail_bytes(product_) + (holds ? 2 : kLevels) * slot * 4;
         if (is_packed_) bytes += shape_.inner == 1 ? 3 * 256 * 4 : row_bytes();
-        if (parts > 1 && !product_.has_core_barrier) bytes += product_.cores * 32;
+        if (t.parts > 1) bytes += t.parts * shared_floats(t) * 4;
+        if (t.parts > 1 && !product_.has_core_barrier) bytes += product_.cores * 32;
         return bytes;
     }
 
-    // Rows (or multiples of the pitch) that a buffer can hold if there are that many.
-    int64_t most_units(int64_t pitch, int64_t parts, int64_t buffers, bool holds) const {
-        const int64_t slot = round_up(pitch, kSlotFloats);
-        const int64_t room = product_.buffer_bytes - fixed_bytes(slot, parts, holds);
-        const int64_t unit = pitch * shape_.chunk_bytes(buffers);
-        const auto units = [&](int64_t bytes) {
-            return std::clamp<int64_t>(bytes / unit, 0, kMaxTileRows);
-        };
-        const int64_t most = units(room);
-        // The team's sums lie in the products' buffer if they fit there.
-        const int64_t shared = parts * shared_floats(traversal(), shape_.inner, pitch);
-        return shared <= most * pitch || parts == 1 ? most : units(room - shared * 4);
+    // Units that a buffer can hold if there are that many.
+    int64_t most_units(const SoftmaxBackwardTiling& t, int64_t buffers, bool holds) const {
+        const int64_t room = product_.buffer_bytes - fixed_bytes(t, holds);
+        const int64_t most = room / (unit_of(t) * shape_.chunk_bytes(buffers));
+        return std::clamp<int64_t>(most, 0, kMaxTileRows);
     }
 
     void try_strips(int64_t width, int64_t parts, int64_t most) {
@@ -127,53 +130,62 @@ class StripTiler {
         t.groups = divide_up(t.items, t.items_per_group);
         t.parts = static_cast<uint32_t>(parts);
         t.width = static_cast<uint32_t>(width);
-        const int64_t pitch = is_packed_ ? packed_pitch() : round_up(width, 16);
-        t.pitch = static_cast<uint32_t>(pitch);
-        const int64_t units = is_packed_ ? divide_up(plane(), pitch) : shape_.length;
-        const int64_t part = divide_up(units, parts);
-        if (parts > units) return;
-        const bool holds = choose_buffers(t, part);
-        if (t.tile == 0) return;
-        const int64_t teams = best_blocks(t.groups * parts, most / parts * parts, product_) / parts;
-        for (int64_t n = std::max<int64_t>(teams, 1); n >= 1 && n + 8 > teams; --n) {
-            consider(t, part, n, holds);
+        t.pitch = static_cast<uint32_t>(is_packed_ ? packed_pitch() : round_up(width, 16));
+        t.unit = static_cast<uint32_t>(512 / std::min(shape_.in_size, shape_.out_size));
+        if (parts > (is_packed_ ? plane() / t.unit : shape_.length) && parts > 1) return;
+        const int64_t most_buffers = product_.arch == 100 ? 4 : kMaxHeld;  // events, tensors
+        bool holds = false;
+        for (int64_t chunks = 1; chunks <= most_buffers; ++chunks) {
+            holds |= choose_teams(t, chunks, most_buffers, most);
         }
-        for (int64_t n = most / parts; n >= 1 && n * parts * 5 > most * 3; --n) {
-            consider(t, part, n, holds);
-        }
+        if (!holds) choose_teams(t, 0, most_buffers, most);
     }
 
-    // One chunk at a time in two buffers; else all in as many as there may be; else they are read
-    // twice.
-    bool choose_buffers(SoftmaxBackwardTiling& t, int64_t part) const {
-        const int64_t most_buffers = product_.arch == 100 ? 4 : 8;  // events, tensors in flight
-        const auto set = [&](int64_t buffers, bool holds) {
-            const int64_t units = most_units(t.pitch, t.parts, buffers, holds);
-            t.tile = 0;
-            if (units == 0) return false;
-            const int64_t chunks = divide_up(part, units);
-            t.input_buffers = static_cast<uint32_t>(buffers);
-            t.tile = static_cast<uint32_t>(divide_up(part, chunks));
-            int64_t buffer = t.tile * t.pitch;
-            const int64_t sums = t.parts * shared_floats(traversal(), t.inner, t.pitch);
-            if (t.parts > 1 && sums <= units * t.pitch) buffer = std::max(buffer, sums);
-            t.buffer = static_cast<uint32_t>(buffer);
-            return chunks <= (buffers == 2 ? 1 : buffers);
-        };
-        if (set(2, true)) return true;
-        for (int64_t buffers = most_buffers; buffers > 2; --buffers) {
-            if (set(buffers, true)) return true;
+    // Units of a part, at most.
+    int64_t part_of(const SoftmaxBackwardTiling& t) const {
+        int64_t units = shape_.length;
+        if (is_packed_) {
+            const bool leads = product_.has_byte_copies && shape_.outer > 1;
+            units = divide_up(plane() + (leads ? t.unit - 1 : 0), t.unit);
         }
-        set(2, false);
-        return false;
+        return divide_up(units, t.parts);
+    }
+
+    // With so many chunks in buffers, or more than there are (0). False where they do not fit.
+    bool choose_teams(SoftmaxBackwardTiling& t, int64_t chunks, int64_t most_buffers,
+                      int64_t most) {
+        const bool holds = chunks > 0;
+        const int64_t part = part_of(t);
+        int64_t buffers = most_buffers;
+        int64_t tile = 0;
+        if (holds) {
+            tile = divide_up(part, chunks);
+            if (divide_up(part, tile) < chunks) return false;
+            const int64_t least = std::max<int64_t>(chunks, 2);
+            while (buffers > least && most_units(t, buffers, true) < tile) --buffers;
+            if (most_units(t, buffers, true) < tile) return false;
+        } else {
+            const int64_t units = most_units(t, buffers, false);
+            if (units == 0) return false;
+            tile = divide_up(part, divide_up(part, units));
+            chunks = divide_up(part, tile);
+        }
+        t.tile = static_cast<uint32_t>(tile);
+        t.input_buffers = static_cast<uint32_t>(buffers);
+        t.chunks = static_cast<uint32_t>(chunks);
+        t.buffer = static_cast<uint32_t>(t.tile * unit_of(t));
+        const int64_t parts = t.parts;
+        const int64_t teams = best_blocks(t.groups * parts, most / parts * parts, product_) / parts;
+        for (int64_t n = std::max<int64_t>(teams, 1); n >= 1 && n + 8 > teams; --n) consider(t, n);
+        for (int64_t n = most / parts; n >= 1 && n * parts * 5 > most * 3; --n) consider(t, n);
+        return true;
     }
 
     // Against copies that begin evenly.
     double slowness(const SoftmaxBackwardTiling& t) const {
         double even = 0;  // of copies
         if (is_packed_) {
-            const int64_t bytes = plane() * std::min(shape_.in_size, shape_.out_size);
-            even = static_cast<double>(std::gcd<int64_t>(bytes, 32)) / 32;
+            even = static_cast<double>(std::gcd<int64_t>(plane(), 8)) / 8;
         } else if (shape_.inner * shape_.in_size % 512 == 0 &&
                    (t.strips_per_plane == 1 || t.width * shape_.in_size % 512 == 0)) {
             even = 1;
@@ -181,40 +193,42 @@ class StripTiler {
         return even + (1 - even) / kUnalignedFactor;
     }
 
-    void consider(const SoftmaxBackwardTiling& t, int64_t part, int64_t teams, bool holds) {
-        const int64_t blocks = teams * t.parts;
+    void consider(const SoftmaxBackwardTiling& t, int64_t teams) {
+        const double blocks = static_cast<double>(std::max<int64_t>(teams * t.parts, 1));
         const double saturating = static_cast<double>(saturating_blocks(product_));
-        const double rate =
-            kCoreRate *
-            std::min(1.0, saturating / static_cast<double>(std::max<int64_t>(blocks, 1)));
-        const int64_t row = is_packed_ ? t.pitch : t.width;
+        const double rate = kCoreRate * std::min(1.0, saturating / blocks);
+        const int64_t part = part_of(t), row = is_packed_ ? t.unit : t.width;
         const double elements = static_cast<double>(std::min(part * row, plane()));
-        const double loads = elements * static_cast<double>(shape_.in_size) * (holds ? 2 : 4);
+        const double chunks = t.chunks, buffers = t.input_buffers;
+        const double again = std::max(0.0, 1 - buffers / chunks);  // of elements, loaded
+        const double loads = elements * static_cast<double>(2 * shape_.in_size) * (1 + again);
         double bytes = loads + elements * static_cast<double>(shape_.out_size);
-        double cycles = kStripCycles;
-        if (divide_up(part, t.tile) > 1) cycles += kSerialCycles;
+        double waiting = kStripCycles;
+        const double widening = shape_.in_size == 4 ? 1 : kWideningFactor;
+        double exchange = 0;
         if (t.parts > 1) {
-            const int64_t shared = shared_floats(traversal(), t.inner, t.pitch);
-            bytes += static_cast<double>((t.parts + 1) * shared * 4);
-            cycles += kExchangeCycles + (product_.has_core_barrier ? 0 : 2000);
+            bytes += static_cast<double>((t.parts + 1) * shared_floats(t) * 4);
+            exchange = kExchangeCycles * widening + (product_.has_core_barrier ? 0 : kSoftCycles);
         }
-        if (is_packed_ && shape_.inner > 1) cycles += kCombineCycles + static_cast<double>(t.pitch);
-        const double copying = bytes / rate * slowness(t);
+        if (is_packed_ && shape_.inner > 1) {
+            waiting += kCombineCycles + static_cast<double>(t.pitch) / 2;
+        }
         const bool at_once = is_packed_ || (has_whole_rows() && row == shape_.inner);
-        const double pieces = at_once ? 0 : static_cast<double>(part);
-        const double loading = loads / rate + pieces * (holds ? 2 : 4) *
-                                                  (has_whole_rows() ? kPieceCycles : kCopyCycles);
-        const double computing =
-            kElementCycles * (shape_.in_size == 4 ? 1 : kWideningFactor) * elements;
-        cycles += std::max({copying, loading, computing});
-        // The last chunk's products and the first one's results wait for all others.
-        cycles += computing / static_cast<double>(divide_up(part, t.tile));
-        const int64_t strips = divide_up(t.groups, teams) * t.items_per_group;
-        cycles *= static_cast<double>(strips);
+        const double pieces = at_once ? 2 * chunks : static_cast<double>(2 * part) * (1 + again);
+        const double loading =
+            loads / rate + pieces * (has_whole_rows() && !at_once ? kPieceCycles : kCopyCycles);
+        const double computing = kElementCycles * widening * elements + kChunkCycles * chunks;
+        const double busy = std::max({bytes / rate * slowness(t), loading, computing});
+        // Both passes of one chunk; free buffers are filled meanwhile.
+        waiting += 2 * computing / chunks;
+        const double hidden = std::max(0.0, buffers - chunks) * loads / chunks / rate;
+        const auto strips = static_cast<double>(divide_up(t.groups, teams) * t.items_per_group);
+        const double cycles =
+            strips * (busy + exchange) + waiting + (strips - 1) * std::max(0.0, waiting - hidden);
         if (cycles >= best_.cycles) return;
         best_.cycles = cycles;
         best_.tiling = t;
-        best_.blocks = blocks;
+        best_.blocks = teams * t.parts;
     }
 
     const Shape& shape_;
@@ -250,8 +264,7 @@ bool tile_strips(const Shape& shape, const device::Product& product, SoftmaxBack
 
 uint64_t workspace_bytes(const SoftmaxBackwardTiling& tiling, const device::Product& product,
                          uint32_t blocks) {
-    const auto traversal = static_cast<SoftmaxBackwardTraversal>(tiling.traversal);
-    const int64_t shared = shared_floats(traversal, tiling.inner, tiling.pitch);
+    const int64_t shared = round_up(shared_floats(tiling), kSlotFloats);
     const int64_t flags = product.has_core_barrier ? 0 : round_up(blocks * 32, kSlotFloats * 4);
     return static_cast<uint64_t>(flags + 2 * static_cast<int64_t>(blocks) * shared * 4);
 }

@@ -29,11 +29,13 @@ struct SoftmaxBackwardTiling {
     uint32_t parts;          // blocks that share a strip, each with a part of its rows or elements
     uint32_t input_buffers;  // that hold a tile or chunk each, of both inputs
     uint32_t buffer;         // elements of a tile or chunk, of one tensor, with padding
-    // Per tile or chunk: planes of a lane, rows, rows, multiples of `pitch` elements.
+    // Per tile or chunk: planes of a lane, rows, rows, multiples of `unit` elements.
     uint32_t tile;
     uint32_t width;  // columns of a strip
     // Elements from row to row of a chunk (columns), from lane to lane, from row to row (rows), or
     // after how many the column of an element is the same (packed).
     uint32_t pitch;
+    uint32_t unit;    // packed: chunks begin at multiples of so many elements in memory
+    uint32_t chunks;  // strips: of a block's part, at most
     uint32_t reserved;
 };

@@ -1,0 +1,86 @@
+#pragma once
+
+#include "ops/softmax_backward/tiling.h"
+#include "softmax_backward/arithmetic.h"
+
+namespace kernels {
+
+// A block's part of a strip: units [first, end), which are rows or, packed, `unit` elements from
+// the last multiple of that in memory on; `lead` of them lie before the strip.
+struct Strip {
+    uint64_t at;  // its first element
+    uint32_t columns;
+    uint32_t lead;
+    uint64_t first, end, chunks;
+};
+
+struct Chunk {
+    uint64_t at;     // its first element
+    uint32_t count;  // rows or elements
+    uint32_t phase;  // packed: where it begins in the period of columns and blocks
+};
+
+// Which chunks of which strips a block takes.
+class StripChunks {
+  public:
+    __aicore__ StripChunks(const SoftmaxBackwardTiling& tiling)
+        : t_(tiling),
+          is_packed_(tiling.traversal == kSoftmaxPacked),
+          plane_(static_cast<uint64_t>(tiling.length * tiling.inner)),
+          period_(static_cast<uint32_t>(tiling.inner)) {
+        while (is_packed_ && period_ % kFloatsPerBlock != 0) {
+            period_ += static_cast<uint32_t>(tiling.inner);
+        }
+    }
+
+    __aicore__ bool is_packed() const { return is_packed_; }
+    // Packed: after how many elements the column and the place in a block are the same.
+    __aicore__ uint32_t period() const { return period_; }
+    __aicore__ Strip strip(int64_t index) const {
+        const int64_t column = index % t_.strips_per_plane * t_.width;
+        const int64_t left = t_.inner - column;
+        Strip strip{};
+        strip.at = static_cast<uint64_t>(index / t_.strips_per_plane) * plane_ +
+                   static_cast<uint64_t>(column);
+        strip.columns = left < t_.width ? static_cast<uint32_t>(left) : t_.width;
+        uint64_t units = static_cast<uint64_t>(t_.length);
+        if (is_packed_) {
+            // Sums are moved by whole blocks only.
+            const bool moves = __CCE_AICORE__ == 220 && strip.at % kFloatsPerBlock == 0;
+            strip.lead = moves ? static_cast<uint32_t>(strip.at % t_.unit) : 0;
+            units = (strip.lead + plane_ + t_.unit - 1) / t_.unit;
+        }
+        const auto part = static_cast<uint64_t>(GetBlockIdx() % t_.parts);
+        strip.first = units * part / t_.parts;
+        strip.end = units * (part + 1) / t_.parts;
+        strip.chunks = (strip.end - strip.first + t_.tile - 1) / t_.tile;
+        return strip;
+    }
+
+    __aicore__ Chunk chunk(const Strip& strip, uint64_t index) const {
+        const uint64_t first = strip.first + index * t_.tile;
+        const uint64_t end = strip.end - first < t_.tile ? strip.end : first + t_.tile;
+        if (!is_packed_) {
+            return {strip.at + first * static_cast<uint64_t>(t_.inner),
+                    static_cast<uint32_t>(end - first), 0};
+        }
+        const uint64_t begin = first == 0 ? 0 : first * t_.unit - strip.lead;
+        const uint64_t rest = end * t_.unit - strip.lead;
+        const uint64_t stop = rest < plane_ ? rest : plane_;
+        return {strip.at + begin, static_cast<uint32_t>(stop - begin),
+                static_cast<uint32_t>(begin % period_)};
+    }
+
+    // Elements that a chunk takes in a buffer.
+    __aicore__ uint32_t size(const Chunk& chunk) const {
+        return is_packed_ ? chunk.count : chunk.count * t_.pitch;
+    }
+
+  private:
+    const SoftmaxBackwardTiling t_;
+    const bool is_packed_;
+    const uint64_t plane_;
+    uint32_t period_;
+};
+
+}  // namespace kernels
