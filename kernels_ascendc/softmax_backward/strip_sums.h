@@ -32,7 +32,7 @@ class StripSums {
         }
         pipe.InitBuffer(levels_, (holds_ ? 2 : kLevels) * slot_ * sizeof(float));
         if (t_.parts == 1) return;
-        pipe.InitBuffer(partials_, t_.parts * shared_ * sizeof(float));
+        pipe.InitBuffer(partials_, parts_at_once() * shared_ * sizeof(float));
         const auto blocks = static_cast<uint32_t>(GetBlockNum());
         sync_.SetGlobalBuffer((__gm__ int32_t*)workspace, blocks * kBlock<int32_t>);
         workspace_.SetGlobalBuffer((__gm__ float*)workspace);
@@ -102,6 +102,7 @@ class StripSums {
   private:
     static constexpr uint16_t kArrived = 0;       // flag between cores
     static constexpr uint32_t kSlotFloats = 128;  // partial sums begin at multiples of 512 bytes
+    static constexpr uint32_t kPartialFloats = 1024;  // that are received at once
     // Sums of chunks, of 64 chunks, of 4096 chunks: no long chain of additions.
     static constexpr uint32_t kLevels = 3;
     static constexpr uint32_t kChunksPerLevel = 64;
@@ -177,16 +178,31 @@ class StripSums {
         arrive();
     }
 
+    __aicore__ uint32_t parts_at_once() const {
+        return shared_ >= kPartialFloats ? 1 : at_most(t_.parts, kPartialFloats / shared_);
+    }
+
     // partial_ = the sum of all parts', in the order of blocks.
     __aicore__ void receive() {
-        const auto first = static_cast<uint64_t>(GetBlockIdx() / t_.parts * t_.parts);
         const LocalTensor<float> partials = partials_.Get<float>();
+        const GlobalTensor<float> from =
+            area()[static_cast<uint64_t>(GetBlockIdx() / t_.parts * t_.parts) * apart_];
         meet();
         WaitFlag<HardEvent::MTE3_MTE2>(sent_);
-        load_rows(partials, area()[first * apart_], t_.parts, shared_, apart_);
-        wait_for<HardEvent::MTE2_V>();
-        fold_rows(partials, 1, t_.parts * shared_, shared_, 0);
-        Adds(partial_, partials, 0.0f, static_cast<int32_t>(shared_));
+        const uint32_t step = parts_at_once();
+        for (uint32_t part = 0; part < t_.parts; part += step) {
+            const uint32_t parts = at_most(t_.parts - part, step);
+            if (part > 0) wait_for<HardEvent::V_MTE2>();
+            load_rows(partials, from[part * apart_], parts, shared_, apart_);
+            wait_for<HardEvent::MTE2_V>();
+            fold_rows(partials, 1, parts * shared_, shared_, 0);
+            const auto count = static_cast<int32_t>(shared_);
+            if (part == 0) {
+                Adds(partial_, partials, 0.0f, count);
+            } else {
+                Add(partial_, partial_, partials, count);
+            }
+        }
     }
 
     const SoftmaxBackwardTiling t_;

@@ -72,7 +72,9 @@ struct Case {
             const int64_t rows = round_up(std::lcm<int64_t>(shape.inner, 8), 16) * 64;
             sum += shape.inner == 1 ? 3 * 1024 : product.arch == 100 ? 2 * rows : rows;
         }
-        if (t.parts > 1) sum += t.parts * (packed ? round_up(shape.inner, 8) : t.pitch) * 4;
+        const int64_t shared = packed ? round_up(shape.inner, 8) : t.pitch;
+        const int64_t at_once = std::max<int64_t>(1, 1024 / shared);
+        if (t.parts > 1) sum += std::min<int64_t>(t.parts, at_once) * shared * 4;
         if (t.parts > 1 && !product.has_core_barrier) sum += blocks * 32;
         return sum;
     }

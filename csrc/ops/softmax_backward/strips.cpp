@@ -6,7 +6,8 @@
 namespace ascend_grad::softmax_backward {
 namespace {
 
-constexpr int64_t kSlotFloats = 128;  // as the kernel has it
+constexpr int64_t kSlotFloats = 128;      // as the kernel has it
+constexpr int64_t kPartialFloats = 1024;  // that are received at once
 constexpr int64_t kLevels = 3;
 constexpr int64_t kMaxTileRows = 4095;
 constexpr int64_t kMaxHeld = 8;
@@ -102,7 +103,10 @@ class StripTiler {
         const int64_t slot = round_up(t.pitch + period, kSlotFloats);
         int64_t bytes = tail_bytes(product_) + (holds ? 2 : kLevels) * slot * 4;
         if (is_packed_) bytes += shape_.inner == 1 ? 3 * 256 * 4 : row_bytes();
-        if (t.parts > 1) bytes += t.parts * shared_floats(t) * 4;
+        if (t.parts > 1)
+            bytes += std::min<int64_t>(t.parts * shared_floats(t),
+                                       std::max<int64_t>(kPartialFloats, shared_floats(t))) *
+                     4;
         if (t.parts > 1 && !product_.has_core_barrier) bytes += product_.cores * 32;
         return bytes;
     }
@@ -201,13 +205,14 @@ class StripTiler {
         const double elements = static_cast<double>(std::min(part * row, plane()));
         const double chunks = t.chunks, buffers = t.input_buffers;
         const double again = std::max(0.0, 1 - buffers / chunks);  // of elements, loaded
-        const double loads = elements * static_cast<double>(2 * shape_.in_size) * (1 + again);
-        double bytes = loads + elements * static_cast<double>(shape_.out_size);
+        const double inputs = elements * static_cast<double>(2 * shape_.in_size);
+        const double loads = inputs * (1 + again);
+        double exchanged = 0;
         double waiting = kStripCycles;
         const double widening = shape_.in_size == 4 ? 1 : kWideningFactor;
         double exchange = 0;
         if (t.parts > 1) {
-            bytes += static_cast<double>((t.parts + 1) * shared_floats(t) * 4);
+            exchanged = static_cast<double>((t.parts + 1) * shared_floats(t) * 4);
             exchange = kExchangeCycles * widening + (product_.has_core_barrier ? 0 : kSoftCycles);
         }
         if (is_packed_ && shape_.inner > 1) {
@@ -218,17 +223,20 @@ class StripTiler {
         const double loading =
             loads / rate + pieces * (has_whole_rows() && !at_once ? kPieceCycles : kCopyCycles);
         const double computing = kElementCycles * widening * elements + kChunkCycles * chunks;
+        const double bytes = loads + elements * static_cast<double>(shape_.out_size) + exchanged;
         const double busy = std::max({bytes / rate * slowness(t), loading, computing});
         // Both passes of one chunk; free buffers are filled meanwhile.
         waiting += 2 * computing / chunks;
         const double hidden = std::max(0.0, buffers - chunks) * loads / chunks / rate;
         const auto strips = static_cast<double>(divide_up(t.groups, teams) * t.items_per_group);
-        const double cycles =
+        double cycles =
             strips * (busy + exchange) + waiting + (strips - 1) * std::max(0.0, waiting - hidden);
-        if (cycles >= best_.cycles) return;
-        best_.cycles = cycles;
-        best_.tiling = t;
-        best_.blocks = teams * t.parts;
+        if (product_.has_core_barrier) {
+            // A byte in a hundred beyond the least counts as much as three of time.
+            const double share = bytes / (bytes - exchanged - (loads - inputs));
+            cycles *= share * share * share;
+        }
+        if (cycles < best_.cycles) best_ = {cycles, t, teams * t.parts};
     }
 
     const Shape& shape_;
