@@ -103,6 +103,8 @@ def test_special_values_and_equal_bits(soc: str, shape: tuple[int, ...], dim: in
         ((4, 16, 256, 512), 1, 1.0),
         ((64, 128, 32, 32), 1, 1.0),
         ((1024, 4096), 0, 1.05),  # the sums that cores exchange
+        ((64, 1000, 49), 1, 1.02),
+        ((1, 4000000), 1, 1.53),  # all is read twice but what stays in buffers
     ],
 )
 def test_large_arrays_move_once(
