@@ -51,7 +51,7 @@ struct ChannelSumPlan {
     int64_t channel_tiles;
     int64_t tasks;
     int64_t position_group;  // kAlongChannels: positions taken at a time
-    bool prefetches;         // kAlongChannels: whether operands come from memory, not from a cache
+    bool prefetches;         // kAlongChannels: whether the next group's are fetched ahead
     int64_t prefetch[Loops::kMaxOperands];  // bytes to the same position of the next group
 
     // Inlined even without optimisation: instruction set levels must not share it.

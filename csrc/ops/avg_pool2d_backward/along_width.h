@@ -115,10 +115,12 @@ class PoolAlongWidth : public SlidingRows<T> {
         this->start_sliding(first_row_);
         const int64_t most = least(kSumRows, rows_at_once_);
         for (int64_t r = first_row_; r < last_row_; r += most) {
-            const int rows = static_cast<int>(least(most, last_row_ - r));
-            this->slide(r, rows, sums_ + pitch_);
-            write(to, {0, 0, 0, rows, 0, 0, rows, last_row_ - r}, sink);
-            to += rows * plan_.height_stride[1];
+            Chunk chunk{};
+            chunk.rows = chunk.bands_end = static_cast<int>(least(most, last_row_ - r));
+            chunk.left = last_row_ - r;
+            this->slide(r, chunk.rows, sums_ + pitch_);
+            write(to, chunk, sink);
+            to += chunk.rows * plan_.height_stride[1];
         }
     }
 

@@ -7,8 +7,7 @@ namespace ascend_grad {
 namespace {
 
 // Rows of grad_output, divided by what their windows count, of the windows that reach the tile's
-// columns. They lie in a ring: a row
-// stays until the one kSlots later is made.
+// columns. They lie in a ring: a row stays until the one kSlots later is made.
 template <class T>
 class QuotientRows : public PoolTile<T> {
     using Op = AvgPool2dBackward;
