@@ -36,11 +36,13 @@ struct ChannelSumTiling {
     uint32_t last_length;
     uint32_t tail;  // of the last lane of (b, o)
     uint32_t last_tail;
-    uint32_t pitch;       // elements from lane to lane in the unified buffer
-    uint32_t slots;       // lanes of a tile
-    uint32_t tile;        // elements of a tile's buffer
+    uint32_t pitch;  // elements from lane to lane in the unified buffer
+    uint32_t slots;  // lanes of a tile
+    uint32_t tile;   // elements of a tile's buffer
+    uint32_t work;   // elements of a work tile's buffer: of a tile, or half of it where two are
     uint32_t load_slots;  // lanes of a load: one tile, or several without channels of their own
     uint32_t load;        // elements of a load's buffer
+    uint32_t whole_load;  // a core's last load is made in parts where it has more elements
     uint32_t rows;
     uint32_t group;
     uint32_t spatial;         // S'

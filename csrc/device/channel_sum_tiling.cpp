@@ -45,7 +45,8 @@ struct Limits {
                          // instructions that transpose lanes take so many at a time
     int64_t aligned;     // distance of lanes that have gaps is a multiple of that
     int64_t element;     // bytes
-    bool writes_blocks;  // stores are whole blocks of 32 bytes
+    bool copies_bytes;   // any number of them, not only blocks of 32
+    bool writes_blocks;  // results are stored as such blocks
 };
 
 uint32_t to_u32(int64_t value) {
@@ -184,7 +185,7 @@ void choose_lanes(const ChannelShape& shape, const Limits& limits, ChannelSumTil
 
 void set_spaces(const Limits& limits, ChannelSumTiling& t) {
     const bool eights = t.layout == CHANNEL_SUM_CHANNELS || t.layout == CHANNEL_SUM_PIECES;
-    t.width = eights ? 8 : 1;
+    t.width = eights && !limits.copies_bytes ? 8 : 1;
     const int64_t group = round_up(t.group, kLanes);
     int64_t floats = eights ? kLanes : group;
     if (t.layout == CHANNEL_SUM_SPREAD) floats *= kLanes;
@@ -264,6 +265,19 @@ int64_t most_contributions(const ChannelSumTiling& t, int64_t cores) {
     return most;
 }
 
+// Two work tiles are together as large as a tile: what needs both at once goes through it in parts.
+uint32_t work_elements(uint32_t tile, const ChannelSumKernel& kernel) {
+    return kernel.work < 2 || !kernel.writes ? tile : to_u32(round_up(tile / 2, kSlack));
+}
+
+// Nothing overlaps with what comes after the last load. Where that is little beside what the parts
+// read more, because of where they begin, or slow at short loads, it stays whole.
+uint32_t whole_load(const ChannelSumTiling& t, const ChannelSumKernel& kernel,
+                    const Product& product) {
+    const bool begins_oddly = t.layout == CHANNEL_SUM_SPREAD && !kernel.writes;
+    return product.arch == 100 || begins_oddly ? t.load : to_u32(kTile);
+}
+
 // Partial sums are written once and read once.
 int64_t exchanged_bytes(const ChannelSumTiling& t, const ChannelSumKernel& kernel) {
     const auto floats = int64_t{t.contributions} * kernel.sums * t.width;
@@ -277,10 +291,10 @@ uint64_t buffer_bytes(const ChannelSumTiling& t, const ChannelSumKernel& kernel,
     const uint64_t tile = t.tile;
     const uint64_t work = std::max<uint64_t>(kernel.work, product.arch == 100 ? 1 : 0);
     uint64_t bytes = 2 * t.input_buffers * (uint64_t{t.load} * kernel.element_bytes + kEvenBytes);
-    bytes += (1 + kernel.sums + work) * tile * sizeof(float);
+    bytes += ((1 + kernel.sums) * tile + work * work_elements(t.tile, kernel)) * sizeof(float);
     if (kernel.writes) bytes += tile / 8 + 512;
     if (kernel.vector_bytes < sizeof(float)) bytes += 2 * t.vector_space * kernel.vector_bytes;
-    bytes += (2 * t.vector_space + (kernel.sums + 2) * t.sum_space + kSlack) * sizeof(float);
+    bytes += (2 * t.vector_space + (2 * kernel.sums + 1) * t.sum_space + kSlack) * sizeof(float);
     return bytes + 512;
 }
 
@@ -291,6 +305,7 @@ ChannelSumTiling tile_channel_sum(const ChannelShape& shape, const ChannelSumKer
     Limits limits{};
     limits.element = kernel.element_bytes;
     limits.packed = align;
+    limits.copies_bytes = product.has_byte_copies;
     limits.writes_blocks = kernel.writes && !product.has_byte_copies;
     limits.aligned = std::max<int64_t>(align, 32 / limits.element);
     for (limits.tile = 16384;; limits.tile -= 64) {
@@ -301,16 +316,18 @@ ChannelSumTiling tile_channel_sum(const ChannelShape& shape, const ChannelSumKer
         t.channels = shape.channels;
         if (shape.numel() > 0) choose_lanes(shape, limits, t);
         set_spaces(limits, t);
-        // One to load, one to work on and one to store from; whole channels need larger ones.
-        const bool stores_long = kernel.writes && kernel.element_bytes == 2 &&
-                                 product.arch != 100 && t.layout != CHANNEL_SUM_SPREAD;
+        // One to load, one to work on and one to store from.
+        const bool stores_long = kernel.writes && kernel.element_bytes == 2 && product.arch != 100;
         t.input_buffers = stores_long ? 3 : 2;
         if (buffer_bytes(t, kernel, product) <= product.buffer_bytes) break;
     }
     cores = 1;
+    t.work = work_elements(t.tile, kernel);
     if (shape.numel() == 0) return t;
     t.units = t.outer * ((t.blocks - 1) * t.inner + t.last_inner);
     lengthen_loads(kernel, product, t);
+    t.work = work_elements(t.tile, kernel);
+    t.whole_load = whole_load(t, kernel, product);
     set_cut(t, kernel, product);
     const int64_t bytes = shape.numel() * kernel.element_bytes * (kernel.writes ? 3 : 2);
     const int64_t useful = std::min(divide_up(t.units, t.cut), divide_up(bytes, kLeastCoreBytes));

@@ -49,18 +49,19 @@ class BatchNormElement {
 
     __aicore__ inline void finish(const LocalTensor<float>* sums, const LocalTensor<float>& free,
                                   int64_t channel, uint32_t count, bool empty) {
-        const auto floats = static_cast<int32_t>(count);
         const LocalTensor<float> tail = free[round_up(count, kBlock<float>)];
+        wait_for<HardEvent::V_MTE3>();
+        if (wanted_[0]) store(results_[0][channel], sums[0], count, tail);
+        if (wanted_[1]) store(results_[1][channel], sums[1], count, tail);
+        if (wanted_[3]) store(results_[3][channel], sums[0], count, tail);
+        if (!wanted_[2]) return;
         if (empty) {
-            Duplicate(free, 0.0f, floats);
-        } else if (wanted_[2]) {
-            Mul(free, free, sums[1], floats);
+            Duplicate(free, 0.0f, static_cast<int32_t>(count));
+        } else {
+            Mul(free, free, sums[1], static_cast<int32_t>(count));
         }
         wait_for<HardEvent::V_MTE3>();
-        const LocalTensor<float> values[] = {sums[0], sums[1], free, sums[0]};
-        for (uint32_t i = 0; i < 4; ++i) {
-            if (wanted_[i]) store(results_[i][channel], values[i], count, tail);
-        }
+        store(results_[2][channel], free, count, tail);
     }
 
   private:

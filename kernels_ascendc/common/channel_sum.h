@@ -75,9 +75,10 @@ class ChannelSum {
         LocalTensor<float> floats = buffer_.template Get<float>();
         tiles_.vector = floats;
         for (uint32_t i = 0; i < kSums; ++i) tiles_.sums[i] = floats[(1 + i) * tile];
-        for (uint32_t i = 0; i < kWork; ++i) tiles_.work[i] = floats[(1 + kSums + i) * tile];
-        more_sums_ = floats[(1 + kSums + kWork) * tile];
-        zeros_ = more_sums_[tiling.sum_space];
+        for (uint32_t i = 0; i < kWork; ++i)
+            tiles_.work[i] = floats[(1 + kSums) * tile + i * tiling.work];
+        more_sums_ = floats[(1 + kSums) * tile + kWork * tiling.work];
+        zeros_ = more_sums_[kSums * tiling.sum_space];
     }
 
     __aicore__ inline void run() {
@@ -111,7 +112,6 @@ class ChannelSum {
                 for (uint32_t i = 0; i < tiling_.input_buffers; ++i)
                     end_event<HardEvent::MTE3_MTE2>(is_stored_[i]);
             }
-            partials_.wait_for_all_cores(tiles_.vector.template ReinterpretCast<int32_t>());
         }
         finish();
     }
@@ -128,7 +128,8 @@ class ChannelSum {
     }
 
     __aicore__ inline uint32_t buffer_floats() const {
-        return (1 + kSums + kWork) * tiling_.tile + 2 * tiling_.sum_space + kRepeatFloats;
+        return (1 + kSums) * tiling_.tile + kWork * tiling_.work + (kSums + 1) * tiling_.sum_space +
+               kRepeatFloats;
     }
 
     // What a core has of one block of channels.
@@ -169,8 +170,7 @@ class ChannelSum {
         clear_behind(lanes, last_channels);
         if constexpr (kWidens)
             Cast(vector(), loaded_vector(), RoundMode::CAST_NONE, tiling_.vector_space);
-        constexpr uint32_t kLast = kSums > 1 ? kSums - 1 : kWork - 1;
-        const LocalTensor<float> free = kSums > 1 ? tiles_.sums[kLast] : tiles_.work[kLast];
+        const LocalTensor<float> free = kSums > 1 ? tiles_.sums[kSums - 1] : tiles_.work[0];
         channels.expand(tiles_.vector, vector(), lanes, free, tiles_.sums[0]);
         SetFlag<HardEvent::V_MTE2>(vector_is_free_[vector_parity_]);
         vector_parity_ = (vector_parity_ + 1) % kVectors;
@@ -241,19 +241,18 @@ class ChannelSum {
     __aicore__ inline void process(const LaneRun& run, uint32_t head, bool first) {
         LocalTensor<T> inputs = inputs_.template DeQue<T>();
         const LocalTensor<T> from = inputs[head], second = inputs[lanes_.second_at() + head];
-        ElementTiles<T> tiles = tiles_;
         const uint32_t begin = run.slot * tiling_.pitch;
-        tiles.vector = tiles_.vector[begin];
-        for (uint32_t i = 0; i < kSums; ++i) tiles.sums[i] = tiles_.sums[i][begin];
         for (uint32_t lane = 0; lane < run.lanes; lane += tiling_.slots) {
             const uint32_t at = lane * tiling_.pitch;
             const uint32_t whole = tiling_.slots * tiling_.pitch, left = run.count - at;
             const uint32_t count =
                 run.lanes - lane > tiling_.slots ? whole - tiling_.pitch + run.length : left;
-            tiles.first = from[at];
-            tiles.second = second[at];
             if (first) clear_around(begin, count);
-            element_(tiles, count, first);
+            for (uint32_t done = 0; done < count; done += tiling_.work) {
+                const uint32_t rest = count - done;
+                work_on(from[at + done], second[at + done], begin + done,
+                        rest < tiling_.work ? rest : tiling_.work, first);
+            }
             first = false;
         }
         if constexpr (Element::kWrites) {
@@ -265,15 +264,25 @@ class ChannelSum {
         inputs_.FreeTensor(inputs);
     }
 
+    __aicore__ inline void work_on(const LocalTensor<T>& first_input,
+                                   const LocalTensor<T>& second_input, uint32_t at, uint32_t count,
+                                   bool first) {
+        ElementTiles<T> tiles = tiles_;
+        tiles.first = first_input;
+        tiles.second = second_input;
+        tiles.vector = tiles_.vector[at];
+        for (uint32_t i = 0; i < kSums; ++i) tiles.sums[i] = tiles_.sums[i][at];
+        element_(tiles, count, first);
+    }
+
     // Overwrites the tile of channel values as well.
     __aicore__ inline void add_tiles(const LocalTensor<float>& sums, const ChannelTiles& channels,
                                      bool added, uint32_t lanes) {
-        for (uint32_t i = 0; i < kSums; ++i) {
-            const LocalTensor<float> to = sums[i * tiling_.sum_space];
-            channels.reduce(added ? more_sums_ : to, tiles_.sums[i], lanes, tiles_.vector,
-                            tiles_.work[0]);
-            if (added) Add(to, to, more_sums_, static_cast<int32_t>(tiling_.sum_space));
-        }
+        LocalTensor<float> to[kSums];
+        for (uint32_t i = 0; i < kSums; ++i)
+            to[i] = (added ? more_sums_ : sums)[i * tiling_.sum_space];
+        channels.reduce(to, tiles_.sums, lanes, tiles_.vector, tiles_.work[0]);
+        if (added) Add(sums, sums, more_sums_, static_cast<int32_t>(kSums * tiling_.sum_space));
     }
 
     // Each core adds the partial sums of its share of the channels.
@@ -281,14 +290,22 @@ class ChannelSum {
         // What a core stores begins with a line of 64 bytes.
         constexpr uint32_t kLine = 64 / sizeof(Vector);
         const Share share{(tiling_.channels + kLine - 1) / kLine, GetBlockNum()};
+        const int64_t begin = share.begin(GetBlockIdx()) * kLine;
         const int64_t end = least(share.begin(GetBlockIdx() + 1) * kLine, tiling_.channels);
         const uint32_t contributions = tiling_.contributions > 0 ? tiling_.contributions : 1;
         uint32_t step = tiling_.tile / (contributions * kSums * tiling_.width) / kLanes * kLanes;
         if (step == 0) step = kLanes;
-        for (int64_t at = share.begin(GetBlockIdx()) * kLine; at < end; at += step) {
+        wait_for<HardEvent::V_MTE2>();
+        if (begin < end)
+            element_.load(tiles_.vector, begin, static_cast<uint32_t>(least(step, end - begin)));
+        if (tiling_.contributions > 0)
+            partials_.wait_for_all_cores(tiles_.sums[0].template ReinterpretCast<int32_t>());
+        for (int64_t at = begin; at < end; at += step) {
             const uint32_t count = static_cast<uint32_t>(least(step, end - at));
-            PipeBarrier<PIPE_ALL>();
-            element_.load(tiles_.vector, at, count);
+            if (at > begin) {
+                PipeBarrier<PIPE_ALL>();
+                element_.load(tiles_.vector, at, count);
+            }
             for (uint32_t done = 0; done < tiling_.contributions;)
                 done = partials_.add(tiles_.sums[0], done, at, count, step);
             // What element_.load() fills is shorter.
@@ -305,7 +322,8 @@ class ChannelSum {
                     if (missing > 0)
                         Duplicate(sums[i][count * kBlockFloats], 0.0f,
                                   static_cast<int32_t>(missing * kBlockFloats));
-                    ChannelTiles(tiling_).sum_eights(sums[i], count, behind, tiles_.work[0]);
+                    ChannelTiles(tiling_).sum_eights(sums[i], sums[i], count, behind,
+                                                     tiles_.work[0]);
                 }
             }
             element_.finish(sums, tiles_.vector, at, count, tiling_.contributions == 0);

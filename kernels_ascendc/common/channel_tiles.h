@@ -125,43 +125,55 @@ class ChannelTiles {
         }
     }
 
-    // sums[...] = the sums of each channel over `tile`, which is overwritten:
+    // sums[i][...] = the sums of each channel over tiles[i], which is overwritten:
     // [channel][tiling.width], with CHANNEL_SUM_SPREAD [lane][group_pitch()]. The contents of
     // `scratch` are lost, and of `transposing` on Ascend 910.
-    __aicore__ inline void reduce(const LocalTensor<float>& sums, const LocalTensor<float>& tile,
-                                  uint32_t lanes, const LocalTensor<float>& scratch,
+    template <uint32_t kSums>
+    __aicore__ inline void reduce(const LocalTensor<float> (&sums)[kSums],
+                                  const LocalTensor<float>* tiles, uint32_t lanes,
+                                  const LocalTensor<float>& scratch,
                                   const LocalTensor<float>& transposing) const {
-        switch (tiling_.layout) {
-            case CHANNEL_SUM_ROWS:
-                fold(tile, tiling_.slots * tiling_.pitch, tiling_.pitch);
-                copy_floats(sums, tile, tiling_.pitch);
-                break;
-            case CHANNEL_SUM_CHANNELS:
-                for (uint32_t lane = 0; lane < lanes; ++lane)
-                    halve(scratch[lane * kBlockFloats], tile[lane * tiling_.pitch], lanes);
-                fold(scratch, tiling_.length / kLanes * kBlockFloats * lanes, kBlockFloats * lanes);
-                copy_floats(sums, scratch, kBlockFloats * lanes);
-                break;
-            case CHANNEL_SUM_PIECES:
-                fold(tile, tiling_.slots * tiling_.pitch, kBlockFloats);
-                copy_floats(sums, tile, kBlockFloats);
-                break;
-            default:
-                reduce_lanes(sums, tile, scratch, transposing);
+        // Blocks of the halves of all lanes of all sums, side by side.
+        const uint32_t rows = kSums * lanes;
+        if (tiling_.layout == CHANNEL_SUM_CHANNELS) {
+            for (uint32_t row = 0; row < rows; ++row)
+                halve(scratch[row * kBlockFloats], tiles[row / lanes][row % lanes * tiling_.pitch],
+                      rows);
+            fold(scratch, tiling_.length / kLanes * kBlockFloats * rows, kBlockFloats * rows);
+        }
+        for (uint32_t i = 0; i < kSums; ++i) {
+            const LocalTensor<float> tile = tiles[i];
+            switch (tiling_.layout) {
+                case CHANNEL_SUM_ROWS:
+                    fold(tile, tiling_.slots * tiling_.pitch, tiling_.pitch);
+                    copy_floats(sums[i], tile, tiling_.pitch);
+                    break;
+                case CHANNEL_SUM_CHANNELS:
+                    keep_eights(sums[i], scratch[i * lanes * kBlockFloats], lanes, tile,
+                                transposing);
+                    break;
+                case CHANNEL_SUM_PIECES:
+                    fold(tile, tiling_.slots * tiling_.pitch, kBlockFloats);
+                    keep_eights(sums[i], tile, 1, scratch, transposing);
+                    break;
+                default:
+                    reduce_lanes(sums[i], tile, scratch, transposing);
+            }
         }
     }
 
     __aicore__ inline uint32_t group_pitch() const { return group_pitch_; }
 
-    // values[c] = the sum of the eight floats values[c * 8 ...], c < count. Reads and writes whole
-    // groups of sixteen channels.
-    __aicore__ inline void sum_eights(const LocalTensor<float>& values, uint32_t count,
+    // sums[c] = the sum of the eight floats values[c * 8 ...], c < count. Reads and writes whole
+    // groups of sixteen channels; `sums` may be `values`.
+    __aicore__ inline void sum_eights(const LocalTensor<float>& sums,
+                                      const LocalTensor<float>& values, uint32_t count,
                                       const LocalTensor<float>& scratch,
                                       const LocalTensor<float>& transposing) const {
         for (uint32_t c = 0; c < count; c += kLanes) {
             interleave(scratch, values[c * kBlockFloats], kEights, kBlockFloats, transposing);
-            fold(scratch, kBlockFloats * kLanes, kLanes);
-            copy_floats(values[c], scratch, kLanes);
+            fold(scratch, kBlockFloats * kLanes, 2 * kLanes);
+            Add(sums[c], scratch, scratch[kLanes], static_cast<int32_t>(kLanes));
         }
     }
 
@@ -172,6 +184,18 @@ class ChannelTiles {
     static constexpr uint32_t kLengthStep = 16;
 #endif
     static constexpr uint32_t kEights = kLengthStep;
+
+    // sums[...] = the sums of `count` channels as eights of floats, as tiling.width has them.
+    __aicore__ inline void keep_eights(const LocalTensor<float>& sums,
+                                       const LocalTensor<float>& values, uint32_t count,
+                                       const LocalTensor<float>& scratch,
+                                       const LocalTensor<float>& transposing) const {
+        if (tiling_.width == 1) {
+            sum_eights(sums, values, count, scratch, transposing);
+        } else {
+            copy_floats(sums, values, kBlockFloats * count);
+        }
+    }
 
     // tile[0..count) = the first block of `from`, over and over; may write up to 63 more.
     __aicore__ inline void fill(const LocalTensor<float>& tile, const LocalTensor<float>& from,
@@ -185,19 +209,18 @@ class ChannelTiles {
         }
     }
 
-    // The halves of a lane, which is overwritten, added; blocks of the result are `lanes` apart, so
-    // that all lanes together are one row of blocks.
+    // The halves of a lane, which is overwritten, added; blocks of the result are `step` apart.
     __aicore__ inline void halve(const LocalTensor<float>& to, const LocalTensor<float>& lane,
-                                 uint32_t lanes) const {
+                                 uint32_t step) const {
         const uint32_t rest = tiling_.length % kLanes, even = tiling_.length - rest;
         if (rest > 0) Add(lane, lane, lane[even], static_cast<int32_t>(rest));
-        const auto apart = static_cast<uint8_t>(lanes);
-        const BinaryRepeatParams params(apart, 1, 1, static_cast<uint8_t>(8 * lanes), 8, 8);
+        const BinaryRepeatParams params(static_cast<uint8_t>(step), 1, 1,
+                                        static_cast<uint8_t>(8 * step), 8, 8);
         const uint32_t half = even / 2, whole = half / kRepeatFloats * kRepeatFloats;
         Add(to, lane, lane[half], kRepeatFloats, static_cast<uint8_t>(whole / kRepeatFloats),
             params);
         if (whole < half)
-            Add(to[whole * lanes], lane[whole], lane[half + whole], half - whole, 1, params);
+            Add(to[whole * step], lane[whole], lane[half + whole], half - whole, 1, params);
     }
 
     __aicore__ inline void expand_channels(const LocalTensor<float>& tile,

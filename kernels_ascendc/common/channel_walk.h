@@ -74,7 +74,11 @@ class ChannelWalk {
             tiling_.layout == CHANNEL_SUM_SPREAD || tiling_.layout == CHANNEL_SUM_CHANNELS;
         run.slot = own_slots ? static_cast<uint32_t>(lane) : 0;
         const int64_t most = (own_slots ? tiling_.slots : tiling_.load_slots) - run.slot;
-        const int64_t lanes = least(least(most, lanes_per_run - lane), end_ - unit_);
+        const int64_t left = end_ - unit_;
+        int64_t lanes = least(least(most, lanes_per_run - lane), left);
+        // Nothing overlaps with what comes after a core's last load.
+        if (lanes == left && lanes * tiling_.pitch > tiling_.whole_load)
+            lanes = least(lanes, ((lanes + 1) / 2 + tiling_.cut - 1) / tiling_.cut * tiling_.cut);
         run.lanes = static_cast<uint32_t>(lanes);
         run.offset =
             block_ * tiling_.block_stride + row * tiling_.outer_stride + lane * tiling_.lane_stride;
