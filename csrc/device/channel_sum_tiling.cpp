@@ -14,6 +14,7 @@ constexpr int64_t kColumns = 512;              // of a row, so that few cores sh
 constexpr int64_t kLeastCoreBytes = 16 << 10;  // that pay for starting another core
 constexpr uint32_t kReadingCores = 32;         // that load what global memory delivers
 constexpr int64_t kLeastPerExchanged = 32;     // bytes of data; for less, cores are too many
+constexpr int64_t kLeastPerRowExchanged = 48;  // the same where each has sums of all channels
 constexpr int64_t kMaxGroup = 255;             // repeats of one instruction
 constexpr int64_t kTile = 4096;                // elements that keep the vector unit busy
 constexpr int64_t kLoads = 4;                  // of a core, at least: they overlap with its work
@@ -333,8 +334,8 @@ ChannelSumTiling tile_channel_sum(const ChannelShape& shape, const ChannelSumKer
     const int64_t useful = std::min(divide_up(t.units, t.cut), divide_up(bytes, kLeastCoreBytes));
     cores = to_u32(std::min<int64_t>(product.cores, useful));
     t.contributions = to_u32(most_contributions(t, cores));
-    if (!kernel.writes && cores > kReadingCores &&
-        exchanged_bytes(t, kernel) * kLeastPerExchanged > bytes) {
+    const int64_t least = t.blocks == 1 ? kLeastPerRowExchanged : kLeastPerExchanged;
+    if (!kernel.writes && cores > kReadingCores && exchanged_bytes(t, kernel) * least > bytes) {
         cores = kReadingCores;
         t.contributions = to_u32(most_contributions(t, cores));
     }
