@@ -14,7 +14,7 @@ constexpr int64_t kColumns = 512;              // of a row, so that few cores sh
 constexpr int64_t kLeastCoreBytes = 16 << 10;  // that pay for starting another core
 constexpr uint32_t kReadingCores = 32;         // that load what global memory delivers
 constexpr int64_t kLeastPerExchanged = 32;     // bytes of data; for less, cores are too many
-constexpr int64_t kLeastPerRowExchanged = 48;  // the same where each has sums of all channels
+constexpr int64_t kLeastPerEvenly = 200;       // the same where fewer load as fast
 constexpr int64_t kMaxGroup = 255;             // repeats of one instruction
 constexpr int64_t kTile = 4096;                // elements that keep the vector unit busy
 constexpr int64_t kLoads = 4;                  // of a core, at least: they overlap with its work
@@ -266,6 +266,13 @@ int64_t most_contributions(const ChannelSumTiling& t, int64_t cores) {
     return most;
 }
 
+// Whether kReadingCores load as fast as more: in pieces without gaps, none of two blocks.
+bool shares_evenly(const ChannelSumTiling& t) {
+    const bool loads_runs = t.pitch == t.lane_stride;
+    const bool even = t.layout == CHANNEL_SUM_SPREAD && kReadingCores % t.blocks == 0;
+    return loads_runs && (even || t.blocks == 1);
+}
+
 // Two work tiles are together as large as a tile: what needs both at once goes through it in parts.
 uint32_t work_elements(uint32_t tile, const ChannelSumKernel& kernel) {
     return kernel.work < 2 || !kernel.writes ? tile : to_u32(round_up(tile / 2, kSlack));
@@ -334,7 +341,7 @@ ChannelSumTiling tile_channel_sum(const ChannelShape& shape, const ChannelSumKer
     const int64_t useful = std::min(divide_up(t.units, t.cut), divide_up(bytes, kLeastCoreBytes));
     cores = to_u32(std::min<int64_t>(product.cores, useful));
     t.contributions = to_u32(most_contributions(t, cores));
-    const int64_t least = t.blocks == 1 ? kLeastPerRowExchanged : kLeastPerExchanged;
+    const int64_t least = shares_evenly(t) ? kLeastPerEvenly : kLeastPerExchanged;
     if (!kernel.writes && cores > kReadingCores && exchanged_bytes(t, kernel) * least > bytes) {
         cores = kReadingCores;
         t.contributions = to_u32(most_contributions(t, cores));
