@@ -72,7 +72,8 @@ template <bool adds>
 __aicore__ inline void combine_rows(const LocalTensor<float>& to, const LocalTensor<float>& with,
                                     const RowSet& set, uint32_t last, uint32_t with_pitch) {
     const uint32_t step = set.pitch / kFloatsPerBlock;
-    if (step > kMaxStride || set.rows * kFloatsPerRepeat <= last) {
+    const uint32_t pieces = 1 + (set.begin > 0) + (last % kFloatsPerRepeat > 0);  // of a row
+    if (step > kMaxStride || set.rows * pieces * kFloatsPerRepeat <= last) {
         for (uint32_t r = 0; r < set.rows; ++r) {
             combine_row<adds>(to[r * set.pitch], with[r * with_pitch], set.begin, last);
         }

@@ -30,9 +30,11 @@ class SoftmaxRows : SoftmaxTiles<T, U> {
 
     __aicore__ void run() {
         const Share share(t_, GetBlockNum(), GetBlockIdx());
-        for (int64_t row = share.first; row < share.last; row += t_.tile) {
-            const int64_t left = share.last - row;
-            tile(row, left < t_.tile ? static_cast<uint32_t>(left) : t_.tile);
+        uint32_t rows = t_.first;
+        for (int64_t row = share.first; row < share.last; row += rows) {
+            if (row > share.first) rows = t_.tile;
+            if (rows > share.last - row) rows = static_cast<uint32_t>(share.last - row);
+            tile(row, rows);
         }
     }
 

@@ -114,7 +114,10 @@ bool tile_rows(const Shape& shape, const device::Product& product, SoftmaxBackwa
     blocks = static_cast<uint32_t>(best_blocks(t.groups, most_blocks(shape, product), product));
     const int64_t share = divide_up(t.groups, blocks) * t.items_per_group;
     const int64_t least_rows = divide_up(kMinRowTileBytes, shape.length * shape.in_size);
-    int64_t rows = std::min({std::max(divide_up(share, 4), least_rows), most, share});
+    // Rows that begin inside blocks take many instructions: long tiles, after a short one that is
+    // there soon. With many tiles that is no matter.
+    const bool few = product.has_byte_copies && pitch % 8 != 0 && share <= 4 * most;
+    int64_t rows = std::min({std::max(divide_up(share, few ? 3 : 4), least_rows), most, share});
     if (is_dense) {
         rows = std::min(round_up(rows, unit), most / unit * unit);
     } else if (product.has_byte_copies) {
@@ -124,6 +127,8 @@ bool tile_rows(const Shape& shape, const device::Product& product, SoftmaxBackwa
         rows = rows / aligned * aligned;
     }
     t.tile = static_cast<uint32_t>(rows);
+    t.first =
+        few ? static_cast<uint32_t>(std::min(round_up(divide_up(rows, 4), unit), rows)) : t.tile;
     t.pitch = static_cast<uint32_t>(pitch);
     t.buffer = static_cast<uint32_t>(round_up(rows * pitch, kLanes));
     return true;

@@ -37,5 +37,5 @@ struct SoftmaxBackwardTiling {
     uint32_t pitch;
     uint32_t unit;    // packed: chunks begin at multiples of so many elements in memory
     uint32_t chunks;  // strips: of a block's part, at most
-    uint32_t reserved;
+    uint32_t first;   // rows: of a block's first tile
 };
