@@ -67,6 +67,7 @@ def test_random_configurations(soc: str, dtype: np.dtype, device_seeds: range) -
         ((3, 70001), 1),
         ((70001, 3), 0),
         ((300, 1000), 0),
+        ((708, 418), 0),
         ((2, 3, 4, 5, 6), 2),
         ((10, 20, 31), 1),
         ((2, 3, 8200), 1),
@@ -102,7 +103,7 @@ def test_special_values_and_equal_bits(soc: str, shape: tuple[int, ...], dim: in
         ((400000, 10), 1, 1.0),
         ((4, 16, 256, 512), 1, 1.0),
         ((64, 128, 32, 32), 1, 1.0),
-        ((1024, 4096), 0, 1.05),  # the sums that cores exchange
+        ((1024, 4096), 0, 1.025),  # the sums that cores exchange
         ((64, 1000, 49), 1, 1.02),
         ((1, 4000000), 1, 1.53),  # all is read twice but what stays in buffers
     ],

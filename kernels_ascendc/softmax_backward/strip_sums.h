@@ -2,6 +2,7 @@
 
 #include "softmax_backward/row_sums.h"
 #include "softmax_backward/strip_chunks.h"
+#include "softmax_backward/strip_exchange.h"
 
 namespace kernels {
 
@@ -21,7 +22,7 @@ class StripSums {
           shared_(is_row_       ? kFloatsPerBlock
                   : is_columns_ ? round_up(inner_, kFloatsPerBlock)
                                 : tiling.pitch),
-          apart_(round_up(shared_, kSlotFloats)) {
+          exchange_(pipe, workspace, tiling, shared_) {
         if (is_row_) {
             pipe.InitBuffer(sums_, kLanes * kLanes * sizeof(float));
             pipe.InitBuffer(scratch_, 2 * kLanes * kLanes * sizeof(float));
@@ -31,24 +32,11 @@ class StripSums {
             if (__CCE_AICORE__ == 100) pipe.InitBuffer(scratch_, rows * sizeof(float));
         }
         pipe.InitBuffer(levels_, (holds_ ? 2 : kLevels) * slot_ * sizeof(float));
-        if (t_.parts == 1) return;
-        pipe.InitBuffer(partials_, parts_at_once() * shared_ * sizeof(float));
-        const auto blocks = static_cast<uint32_t>(GetBlockNum());
-        sync_.SetGlobalBuffer((__gm__ int32_t*)workspace, blocks * kBlock<int32_t>);
-        workspace_.SetGlobalBuffer((__gm__ float*)workspace);
-#if __CCE_AICORE__ != 220
-        pipe.InitBuffer(sync_buffer_, blocks * kBlockBytes);
-        workspace_ = workspace_[round_up(blocks * kBlock<float>, kSlotFloats)];
-#endif
     }
 
     // Chunks of the strip at hand or the next.
-    __aicore__ uint64_t added() const {
-        return added_;
-    }
-    __aicore__ const LocalTensor<float>& total() const {
-        return total_;
-    }
+    __aicore__ uint64_t added() const { return added_; }
+    __aicore__ const LocalTensor<float>& total() const { return total_; }
 
     // sums[(phase + i) modulo the pitch] += chunk[i], i < lanes, at most the pitch.
     __aicore__ void add(const LocalTensor<float>& chunk, uint32_t lanes, uint32_t phase) {
@@ -72,12 +60,12 @@ class StripSums {
         added_ = 0;
         if (is_row_) fold_rows(partial_, 1, t_.pitch, kFloatsPerBlock, 0);
         if (is_columns_) sum_columns();
-        if (t_.parts > 1) send();
+        if (t_.parts > 1) exchange_.send(partial_);
     }
 
     // total() = the sums, for a chunk that begins anywhere in the period; of a row, in a block.
     __aicore__ void end_total() {
-        if (t_.parts > 1) receive();
+        if (t_.parts > 1) exchange_.receive(partial_);
         total_ = partial_;
         if (is_columns_) spread_columns();
         if (!is_row_) return;
@@ -85,24 +73,11 @@ class StripSums {
         sum_rows(total_, partial_, 1, kFloatsPerBlock, kFloatsPerBlock, scratch_.Get<float>());
     }
 
-    // Together a barrier of all blocks, for what they have stored. Loads go on between.
-    __aicore__ void arrive() {
-#if __CCE_AICORE__ == 220
-        CrossCoreSetFlag<0, PIPE_MTE3>(kArrived);
-#endif
-    }
-    __aicore__ void meet() {
-#if __CCE_AICORE__ == 220
-        CrossCoreWaitFlag(kArrived);
-#else
-        SyncAll(sync_, sync_buffer_.Get<int32_t>());
-#endif
-    }
+    // Of a team's sums, between begin_total() and end_total().
+    __aicore__ StripExchange& exchange() { return exchange_; }
 
   private:
-    static constexpr uint16_t kArrived = 0;       // flag between cores
-    static constexpr uint32_t kSlotFloats = 128;  // partial sums begin at multiples of 512 bytes
-    static constexpr uint32_t kPartialFloats = 1024;  // that are received at once
+    static constexpr uint32_t kSlotFloats = 128;  // levels begin at multiples of 512 bytes
     // Sums of chunks, of 64 chunks, of 4096 chunks: no long chain of additions.
     static constexpr uint32_t kLevels = 3;
     static constexpr uint32_t kChunksPerLevel = 64;
@@ -163,62 +138,17 @@ class StripSums {
         }
     }
 
-    // Partial sums of the strip before may still be read by others: strips take turns between two
-    // areas.
-    __aicore__ GlobalTensor<float> area() const {
-        return workspace_[area_ * static_cast<uint64_t>(GetBlockNum()) * apart_];
-    }
-
-    __aicore__ void send() {
-        area_ = 1 - area_;
-        wait_for<HardEvent::V_MTE3>();
-        DataCopy(area()[static_cast<uint64_t>(GetBlockIdx()) * apart_], partial_, shared_);
-        sent_ = static_cast<event_t>(GetTPipePtr()->FetchEventID(HardEvent::MTE3_MTE2));
-        SetFlag<HardEvent::MTE3_MTE2>(sent_);
-        arrive();
-    }
-
-    __aicore__ uint32_t parts_at_once() const {
-        return shared_ >= kPartialFloats ? 1 : at_most(t_.parts, kPartialFloats / shared_);
-    }
-
-    // partial_ = the sum of all parts', in the order of blocks.
-    __aicore__ void receive() {
-        const LocalTensor<float> partials = partials_.Get<float>();
-        const GlobalTensor<float> from =
-            area()[static_cast<uint64_t>(GetBlockIdx() / t_.parts * t_.parts) * apart_];
-        meet();
-        WaitFlag<HardEvent::MTE3_MTE2>(sent_);
-        const uint32_t step = parts_at_once();
-        for (uint32_t part = 0; part < t_.parts; part += step) {
-            const uint32_t parts = at_most(t_.parts - part, step);
-            if (part > 0) wait_for<HardEvent::V_MTE2>();
-            load_rows(partials, from[part * apart_], parts, shared_, apart_);
-            wait_for<HardEvent::MTE2_V>();
-            fold_rows(partials, 1, parts * shared_, shared_, 0);
-            const auto count = static_cast<int32_t>(shared_);
-            if (part == 0) {
-                Adds(partial_, partials, 0.0f, count);
-            } else {
-                Add(partial_, partial_, partials, count);
-            }
-        }
-    }
-
     const SoftmaxBackwardTiling t_;
     const uint32_t inner_, period_;
     const bool is_row_, is_columns_;  // packed: one column, several
     const bool holds_;                // chunks stay in buffers
     const uint32_t slot_;             // floats of a level
-    const uint32_t shared_, apart_;   // of those that a team exchanges, and between blocks'
+    const uint32_t shared_;           // floats that a team exchanges
     uint64_t added_ = 0;
     uint64_t turn_ = 0;  // of the two places of sums
-    uint64_t area_ = 0;  // of the two in the workspace
-    event_t sent_ = EVENT_ID0;
     LocalTensor<float> partial_, total_;
-    GlobalTensor<float> workspace_;
-    GlobalTensor<int32_t> sync_;
-    TBuf<TPosition::VECCALC> levels_, sums_, scratch_, partials_, sync_buffer_;
+    StripExchange exchange_;
+    TBuf<TPosition::VECCALC> levels_, sums_, scratch_;
 };
 
 }  // namespace kernels

@@ -28,6 +28,7 @@ class SoftmaxStrips : SoftmaxTiles<T, U, kMaxHeld> {
           chunks_(tiling),
           sums_(pipe, pointers.workspace, tiling, chunks_),
           holds_(tiling.chunks <= tiling.input_buffers),
+          early_(tiling.parts > 1 && !sums_.exchange().has_slices()),
           free_(tiling.input_buffers) {
         const uint32_t floats = t_.buffer * static_cast<uint32_t>(sizeof(float));
         pipe.InitBuffer(products_, floats);
@@ -42,16 +43,17 @@ class SoftmaxStrips : SoftmaxTiles<T, U, kMaxHeld> {
         fetch_ahead();
         if (share.first < share.last) begin_total(chunks_.strip(share.first));
         for (int64_t i = share.first; i < share.last; ++i) {
+            if (sums_.exchange().has_slices()) {
+                sums_.exchange().add_slice();
+                fetch_ahead();
+            }
             sums_.end_total();
             write_strip(chunks_.strip(i), i + 1);
         }
         if (t_.parts == 1) return;
         // Every block takes part in every barrier.
         const int64_t most = (t_.items + teams - 1) / teams;
-        for (int64_t i = share.last - share.first; i < most; ++i) {
-            sums_.arrive();
-            sums_.meet();
-        }
+        for (int64_t i = share.last - share.first; i < most; ++i) sums_.exchange().pass();
     }
 
   private:
@@ -90,7 +92,6 @@ class SoftmaxStrips : SoftmaxTiles<T, U, kMaxHeld> {
     __aicore__ void release(LocalTensor<T>& x) {
         inputs_.FreeTensor(x);
         ++free_;
-        fetch_ahead();
     }
 
     __aicore__ void begin_total(const Strip& strip) {
@@ -106,6 +107,7 @@ class SoftmaxStrips : SoftmaxTiles<T, U, kMaxHeld> {
             held_[kept_++ % kMaxHeld] = x;
         } else {
             release(x);
+            fetch_ahead();
         }
     }
 
@@ -136,6 +138,7 @@ class SoftmaxStrips : SoftmaxTiles<T, U, kMaxHeld> {
         uint64_t i = 0;
         for (; i + late < strip.chunks; ++i) {
             write_chunk(strip, i);
+            if (!early_) fetch_ahead();
             while (sums && holds_ && sums_.added() < next_strip.chunks &&
                    sums_.added() + kOnTheWay <= i + free) {
                 add_chunk(next_strip);
@@ -154,6 +157,7 @@ class SoftmaxStrips : SoftmaxTiles<T, U, kMaxHeld> {
         LocalTensor<U> result = results_.template AllocTensor<U>();
         compute(result, x, strip, chunk);
         release(x);
+        if (early_) fetch_ahead();
         results_.EnQue(result);
         result = results_.template DeQue<U>();
         this->order_stores();
@@ -189,6 +193,7 @@ class SoftmaxStrips : SoftmaxTiles<T, U, kMaxHeld> {
     const StripChunks chunks_;
     StripSums sums_;
     const bool holds_;                 // all chunks of a strip
+    const bool early_;                 // loads before stores, else between steps of an exchange
     uint32_t free_;                    // buffers
     int64_t next_ = 0, last_ = 0;      // strips to fetch from
     uint64_t next_chunk_ = 0;          // in the order of their use

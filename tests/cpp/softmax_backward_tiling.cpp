@@ -74,7 +74,11 @@ struct Case {
         }
         const int64_t shared = packed ? round_up(shape.inner, 8) : t.pitch;
         const int64_t at_once = std::max<int64_t>(1, 1024 / shared);
-        if (t.parts > 1) sum += std::min<int64_t>(t.parts, at_once) * shared * 4;
+        if (product.arch == 220 && t.parts > 1 && t.parts * shared > 1024) {
+            sum += t.parts * round_up(divide_up(shared, t.parts), 8) * 4;
+        } else if (t.parts > 1) {
+            sum += std::min<int64_t>(t.parts, at_once) * shared * 4;
+        }
         if (t.parts > 1 && !product.has_core_barrier) sum += blocks * 32;
         return sum;
     }
@@ -111,9 +115,11 @@ struct Case {
         if (t.traversal == kSoftmaxRows) {
             require(shape.inner == 1 && t.pitch >= shape.length, "rows overlap");
             require(t.buffer == round_up(t.tile * t.pitch, 16), "tile of rows");
+            require(t.first >= 1 && t.first <= t.tile, "first tile");
             if (t.pitch == shape.length) {
                 const int64_t size = std::min(shape.in_size, shape.out_size);
                 require(t.tile * t.pitch * size % 32 == 0, "tiles between blocks");
+                require(t.first * t.pitch * size % 32 == 0, "tiles between blocks");
                 require(t.items_per_group * t.pitch * size % 32 == 0, "shares between blocks");
             }
             return;

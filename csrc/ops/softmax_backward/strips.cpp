@@ -19,6 +19,7 @@ constexpr double kStripCycles = 200;     // from the last chunk's sums to the fi
 constexpr double kChunkCycles = 120;     // of vector instructions' start-ups in both passes
 constexpr double kExchangeCycles = 800;  // more, in a team
 constexpr double kSoftCycles = 2000;     // of them, without a barrier in hardware
+constexpr double kSliceCycles = 500;     // more, with a second barrier
 constexpr double kCombineCycles = 400;   // more, of several packed columns
 constexpr double kElementCycles = 0.1;   // of vector instructions
 constexpr double kWideningFactor = 1.6;  // more, where inputs are converted
@@ -39,6 +40,14 @@ struct Choice {
 int64_t shared_floats(const SoftmaxBackwardTiling& t) {
     if (t.traversal == kSoftmaxColumns) return t.pitch;
     return round_up(t.inner, 8);
+}
+
+// Of them, those that each block adds for all of its team, which takes a barrier more; 0 where each
+// adds all. As the kernel has it.
+int64_t slice_floats(const SoftmaxBackwardTiling& t, const device::Product& product) {
+    const int64_t shared = shared_floats(t);
+    if (product.arch != 220 || t.parts * shared <= kPartialFloats) return 0;
+    return round_up(divide_up(shared, t.parts), 8);
 }
 
 class StripTiler {
@@ -97,16 +106,20 @@ class StripTiler {
     // Elements of a tile's unit: a row's, or those after which chunks begin evenly.
     int64_t unit_of(const SoftmaxBackwardTiling& t) const { return is_packed_ ? t.unit : t.pitch; }
 
+    // Partial sums that a block has in its buffer at a time, at most.
+    int64_t received_floats(const SoftmaxBackwardTiling& t) const {
+        const int64_t slice = slice_floats(t, product_), shared = shared_floats(t);
+        if (slice > 0) return t.parts * slice;
+        return std::min(t.parts * shared, std::max(kPartialFloats, shared));
+    }
+
     // Of the unified buffer, but for the tiles.
     int64_t fixed_bytes(const SoftmaxBackwardTiling& t, bool holds) const {
         const int64_t period = is_packed_ ? std::lcm<int64_t>(shape_.inner, 8) : 0;
         const int64_t slot = round_up(t.pitch + period, kSlotFloats);
         int64_t bytes = tail_bytes(product_) + (holds ? 2 : kLevels) * slot * 4;
         if (is_packed_) bytes += shape_.inner == 1 ? 3 * 256 * 4 : row_bytes();
-        if (t.parts > 1)
-            bytes += std::min<int64_t>(t.parts * shared_floats(t),
-                                       std::max<int64_t>(kPartialFloats, shared_floats(t))) *
-                     4;
+        if (t.parts > 1) bytes += received_floats(t) * 4;
         if (t.parts > 1 && !product_.has_core_barrier) bytes += product_.cores * 32;
         return bytes;
     }
@@ -212,8 +225,12 @@ class StripTiler {
         const double widening = shape_.in_size == 4 ? 1 : kWideningFactor;
         double exchange = 0;
         if (t.parts > 1) {
-            exchanged = static_cast<double>((t.parts + 1) * shared_floats(t) * 4);
-            exchange = kExchangeCycles * widening + (product_.has_core_barrier ? 0 : kSoftCycles);
+            const int64_t slice = slice_floats(t, product_), shared = shared_floats(t);
+            const int64_t floats =
+                slice > 0 ? 2 * shared + (t.parts + 1) * slice : (t.parts + 1) * shared;
+            exchanged = static_cast<double>(floats * 4);
+            exchange = kExchangeCycles * widening + (product_.has_core_barrier ? 0 : kSoftCycles) +
+                       (slice > 0 ? kSliceCycles : 0);
         }
         if (is_packed_ && shape_.inner > 1) {
             waiting += kCombineCycles + static_cast<double>(t.pitch) / 2;
@@ -274,7 +291,8 @@ uint64_t workspace_bytes(const SoftmaxBackwardTiling& tiling, const device::Prod
                          uint32_t blocks) {
     const int64_t shared = round_up(shared_floats(tiling), kSlotFloats);
     const int64_t flags = product.has_core_barrier ? 0 : round_up(blocks * 32, kSlotFloats * 4);
-    return static_cast<uint64_t>(flags + 2 * static_cast<int64_t>(blocks) * shared * 4);
+    const int64_t slots = 2 * static_cast<int64_t>(blocks) + blocks / tiling.parts;
+    return static_cast<uint64_t>(flags + slots * shared * 4);
 }
 
 }  // namespace ascend_grad::softmax_backward
