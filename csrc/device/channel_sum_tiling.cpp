@@ -273,9 +273,17 @@ bool shares_evenly(const ChannelSumTiling& t) {
     return loads_runs && (even || t.blocks == 1);
 }
 
+// Whether lanes that are transposed have gaps between them, of which nothing is known.
+bool has_gaps(const ChannelSumTiling& t) {
+    const bool is_transposed = t.layout == CHANNEL_SUM_GROUPS || t.layout == CHANNEL_SUM_SPREAD;
+    return is_transposed && t.pitch != t.lane_stride;
+}
+
 // Two work tiles are together as large as a tile: what needs both at once goes through it in parts.
-uint32_t work_elements(uint32_t tile, const ChannelSumKernel& kernel) {
-    return kernel.work < 2 || !kernel.writes ? tile : to_u32(round_up(tile / 2, kSlack));
+// Not where gaps would come to lie among the values that are expanded there.
+uint32_t work_elements(const ChannelSumTiling& t, const ChannelSumKernel& kernel) {
+    const bool halves = kernel.work == 2 && kernel.writes && !has_gaps(t);
+    return halves ? to_u32(round_up(t.tile / 2, kSlack)) : t.tile;
 }
 
 // Nothing overlaps with what comes after the last load. Where that is little beside what the parts
@@ -299,7 +307,7 @@ uint64_t buffer_bytes(const ChannelSumTiling& t, const ChannelSumKernel& kernel,
     const uint64_t tile = t.tile;
     const uint64_t work = std::max<uint64_t>(kernel.work, product.arch == 100 ? 1 : 0);
     uint64_t bytes = 2 * t.input_buffers * (uint64_t{t.load} * kernel.element_bytes + kEvenBytes);
-    bytes += ((1 + kernel.sums) * tile + work * work_elements(t.tile, kernel)) * sizeof(float);
+    bytes += ((1 + kernel.sums) * tile + work * work_elements(t, kernel)) * sizeof(float);
     if (kernel.writes) bytes += tile / 8 + 512;
     if (kernel.vector_bytes < sizeof(float)) bytes += 2 * t.vector_space * kernel.vector_bytes;
     bytes += (2 * t.vector_space + (2 * kernel.sums + 1) * t.sum_space + kSlack) * sizeof(float);
@@ -324,17 +332,19 @@ ChannelSumTiling tile_channel_sum(const ChannelShape& shape, const ChannelSumKer
         t.channels = shape.channels;
         if (shape.numel() > 0) choose_lanes(shape, limits, t);
         set_spaces(limits, t);
-        // One to load, one to work on and one to store from.
-        const bool stores_long = kernel.writes && kernel.element_bytes == 2 && product.arch != 100;
+        // One to load, one to work on and one to store from; channels with gaps need larger ones.
+        const bool stores_long = kernel.writes && kernel.element_bytes == 2 &&
+                                 product.arch != 100 &&
+                                 !(t.layout == CHANNEL_SUM_SPREAD && has_gaps(t));
         t.input_buffers = stores_long ? 3 : 2;
         if (buffer_bytes(t, kernel, product) <= product.buffer_bytes) break;
     }
     cores = 1;
-    t.work = work_elements(t.tile, kernel);
+    t.work = work_elements(t, kernel);
     if (shape.numel() == 0) return t;
     t.units = t.outer * ((t.blocks - 1) * t.inner + t.last_inner);
     lengthen_loads(kernel, product, t);
-    t.work = work_elements(t.tile, kernel);
+    t.work = work_elements(t, kernel);
     t.whole_load = whole_load(t, kernel, product);
     set_cut(t, kernel, product);
     const int64_t bytes = shape.numel() * kernel.element_bytes * (kernel.writes ? 3 : 2);
