@@ -1,6 +1,7 @@
 #include "core/channel_sum.h"
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "core/integers.h"
 #include "core/streaming.h"
@@ -12,8 +13,10 @@ namespace {
 constexpr int64_t kCachedBytes = int64_t{14} << 20;
 // Neighbouring channels that a task takes from a cache, measured.
 constexpr int64_t kCachedRunBytes = 2048;
-// Channels whose lane sums stay in the nearest cache however positions are walked.
-constexpr int64_t kShortRunBytes = 512;
+// Measured: rows of channels up to which positions from memory are best taken in order, and the
+// least distance to prefetch.
+constexpr int64_t kShortRowBytes = 384;
+constexpr int64_t kLeastAhead = 4096;
 
 void view_as_channels_and_rows(ChannelSumPlan& plan, const TensorView* const* views) {
     const TensorView& first = *views[0];
@@ -86,21 +89,39 @@ Traversal choose_traversal(ChannelSumPlan& plan, const TensorView* const* views)
     return steps && output_has_runs ? Traversal::kAlongPositions : Traversal::kAlongChannels;
 }
 
-// kAlongChannels: how many positions are taken at a time, and whether later ones are prefetched.
+// kAlongChannels: how many positions are taken at a time, and how far ahead later ones are
+// prefetched.
 void choose_group(ChannelSumPlan& plan, int64_t size, bool from_memory) {
     const bool writes = plan.operands > 2;
-    // Measured: prefetching doubles the rate from memory and costs a third of it from a cache.
-    plan.prefetches = from_memory;
     plan.position_group = kPositionGroup;
-    if (plan.transposes) return;
-    // Measured: a sixth to a half faster in these cases, slower in the others.
-    if (writes || (from_memory && size == 4)) plan.position_group /= 2;
-    // One position after the other, memory is read and written in order, which suits streaming
-    // stores and needs no prefetching.
-    if (writes && from_memory && plan.channel_tile * size <= kShortRunBytes) {
-        plan.position_group = kSumLanes;
-        plan.prefetches = false;
+    if (!plan.transposes) {
+        // Measured. From memory, short rows that are written or wide do best in order; else a
+        // lane's sum is loaded and stored once for several positions.
+        const bool has_short_rows = plan.channel_tile * size <= kShortRowBytes;
+        if (writes) plan.position_group = 2 * kSumLanes;
+        if (from_memory && has_short_rows && (writes || size == 4)) plan.position_group = kSumLanes;
     }
+    // Measured: prefetching up to doubles the rate from memory and costs a third of it from a
+    // cache, or where it is for soon.
+    if (!from_memory || plan.positions.count == 0) return;
+    const int64_t* stride = plan.positions.stride[plan.positions.count - 1];
+    const int64_t ahead = plan.position_group * std::max(stride[0], stride[1]);
+    if (std::abs(ahead) >= kLeastAhead) plan.prefetch = ahead;
+}
+
+// kAlongChannels: how many positions with all their channels lie one after the other in every
+// tensor, as many as fit a tile.
+int32_t lanes_together(const ChannelSumPlan& plan, int64_t size) {
+    constexpr int64_t kWhole = 32;  // elements that kernels take at a time
+    if (plan.transposes || plan.positions.count != 1 || plan.channels % kWhole != 0 ||
+        plan.channel_tiles != 1)
+        return 1;
+    for (int k = 0; k < plan.operands; ++k) {
+        if (plan.positions.stride[0][k] != plan.channels * size) return 1;
+    }
+    int32_t lanes = 1;
+    while (lanes < kSumLanes && 2 * lanes * plan.channels <= kChannelTile) lanes *= 2;
+    return lanes;
 }
 
 void cut_into_tasks(ChannelSumPlan& plan, int64_t size, int64_t bytes) {
@@ -128,9 +149,9 @@ void cut_into_tasks(ChannelSumPlan& plan, int64_t size, int64_t bytes) {
     plan.chunks_per_task = plan.traversal == Traversal::kAlongPositions && !plan.transposes
                                ? std::min(plan.chunks_per_row, kChunksPerTask)
                                : 1;
-    choose_group(plan, size, from_memory);
-    for (int k = 0; k < plan.operands && plan.positions.count > 0; ++k) {
-        plan.prefetch[k] = plan.position_group * plan.positions.stride[plan.positions.count - 1][k];
+    if (plan.traversal == Traversal::kAlongChannels) {
+        plan.lanes_together = lanes_together(plan, size);
+        choose_group(plan, size, from_memory);
     }
     const int64_t outer = plan.chunks_per_row == 1
                               ? plan.blocks

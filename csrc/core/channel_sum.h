@@ -50,9 +50,10 @@ struct ChannelSumPlan {
     int64_t channel_tile;  // channels per task
     int64_t channel_tiles;
     int64_t tasks;
-    int64_t position_group;  // kAlongChannels: positions taken at a time
-    bool prefetches;         // kAlongChannels: whether the next group's are fetched ahead
-    int64_t prefetch[Loops::kMaxOperands];  // bytes to the same position of the next group
+    // kAlongChannels:
+    int32_t lanes_together;  // positions that lie in memory one after the other, whole
+    int64_t position_group;  // positions taken at a time
+    int64_t prefetch;        // bytes to the next group's, to fetch them ahead; or 0
 
     // Inlined even without optimisation: instruction set levels must not share it.
     __attribute__((always_inline)) int64_t partial_count() const {

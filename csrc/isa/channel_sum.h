@@ -35,11 +35,13 @@ class ChannelSum {
         return static_cast<int>(least(plan_.channel_tile, plan_.channels - first_channel(task)));
     }
 
-    void run(int64_t task, const float* parameters) {
+    void run(int64_t task, float* parameters) {
         const int64_t outer = task / plan_.channel_tiles;
         channel_ = first_channel(task);
         channels_ = channel_count(task);
         parameters_ = parameters;
+        for (int i = channels_; i < plan_.lanes_together * channels_; ++i)
+            parameters[i] = parameters[i - channels_];
         if (plan_.chunks_per_row == 1) {
             const int64_t row = outer * plan_.rows_per_block;
             run_rows(row, least(row + plan_.rows_per_block, plan_.rows), outer);
@@ -64,7 +66,7 @@ class ChannelSum {
     // One block made of whole rows.
     void run_rows(int64_t begin, int64_t end, int64_t block) {
         if (plan_.traversal == Traversal::kAlongChannels) {
-            clear_lanes();
+            lanes_.clear(channels_, plan_.row_length);
             for (int64_t row = begin; row < end; ++row) along_channels(row, 0, plan_.row_length);
             finish_lanes(block);
             return;
@@ -93,7 +95,7 @@ class ChannelSum {
         }
         for (int64_t chunk = begin; chunk < end; ++chunk) {
             if (plan_.traversal == Traversal::kAlongChannels) {
-                clear_lanes();
+                lanes_.clear(channels_, plan_.row_length);
                 along_channels(row, chunk * plan_.chunk, length(chunk));
                 finish_lanes(first_block + chunk);
             } else {
@@ -211,46 +213,35 @@ class ChannelSum {
 
     // --- channels contiguous ---
 
-    void clear_lanes() {
-        // Measured: floats from memory are added a tenth faster if apart; from a cache they take up
-        // to 1.3 times as long, as both sums of a channel compete for the same places of the first.
-        lanes_.clear(channels_, plan_.row_length, plan_.prefetches && sizeof(T) == sizeof(float));
-    }
-
     void finish_lanes(int64_t block) {
         lanes_.add_lanes();
-        for (int k = 0; k < kSums; ++k) {
-            std::memcpy(partial(block) + k * plan_.channels, lanes_.at(k, 0, 0),
-                        sizeof(float) * static_cast<size_t>(channels_));
-        }
+        for (int k = 0; k < kSums; ++k)
+            lanes_.copy(k, channels_, partial(block) + k * plan_.channels);
     }
 
     // Positions [begin, begin + length) of a row; begin is a multiple of 16. Groups of
     // positions, so that a lane's sum is loaded and stored once for several of them.
     void along_channels(int64_t row, int64_t begin, int64_t length) {
-        int64_t offset[kGroup][Loops::kMaxOperands];
         for (int64_t done = 0; done < length; done += plan_.position_group) {
             const int n = static_cast<int>(least(plan_.position_group, length - done));
-            position_offsets(begin + done, n, offset);
-            for (int lane = 0; lane < kSumLanes && lane < n; ++lane) {
-                const char* a[kGroup / kLanes];
-                const char* b[kGroup / kLanes];
-                char* out[kGroup / kLanes] = {};
-                int m = 0;
-                for (int p = lane; p < n; p += kSumLanes, ++m) {
-                    a[m] = address(0, channel_, row) + offset[p][0];
-                    b[m] = address(1, channel_, row) + offset[p][1];
-                    if (Element::kWrites) {
-                        out[m] =
-                            plan_.transposes
-                                ? reinterpret_cast<char*>(result_ + p * kResultPitch)
-                                : address(kOperands - 1, channel_, row) + offset[p][kOperands - 1];
-                    }
+            // Neighbouring positions of neighbouring lanes are walked as one with more channels.
+            const int lanes = n % kSumLanes == 0 ? plan_.lanes_together : 1;
+            int64_t offset[kGroup][Loops::kMaxOperands];
+            position_offsets(begin + done, n, lanes, offset);
+            for (int lane = 0; lane < kSumLanes && lane < n; lane += lanes) {
+                OfLane positions;
+                positions.count = 0;
+                for (int p = lane; p < n; p += kSumLanes) {
+                    char** at = positions.at[positions.count++];
+                    for (int k = 0; k < kOperands; ++k)
+                        at[k] = address(k, channel_, row) + offset[p][k];
+                    if (Element::kWrites && plan_.transposes)
+                        at[kOperands - 1] = reinterpret_cast<char*>(result_ + p * kResultPitch);
                 }
-                if (plan_.prefetches) {
-                    add_positions<true>(a, b, out, lane, m);
+                if (plan_.prefetch != 0) {
+                    add_positions<true>(positions, lane, lanes * channels_);
                 } else {
-                    add_positions<false>(a, b, out, lane, m);
+                    add_positions<false>(positions, lane, lanes * channels_);
                 }
             }
             if constexpr (Element::kWrites) {
@@ -261,38 +252,68 @@ class ChannelSum {
         }
     }
 
-    // Adds `count` positions to one lane of every channel.
+    static constexpr int kGroup = static_cast<int>(kPositionGroup);
+    // The positions of a group that go to one lane.
+    struct OfLane {
+        int count;
+        char* at[kGroup / kSumLanes][kOperands];
+    };
+
+    // Adds positions to one lane of every channel.
     template <bool kPrefetch>
-    void add_positions(const char* const* a, const char* const* b, char* const* out, int lane,
-                       int count) {
-        int c = 0;
-        for (; c + kPairLanes <= channels_; c += kPairLanes)
-            add_to_lane<true, kPrefetch>(a, b, out, lane, count, c);
-        if (c < channels_) add_to_lane<false, kPrefetch>(a, b, out, lane, count, c);
+    void add_positions(const OfLane& positions, int lane, int channels) {
+        static_assert(kGroup / kSumLanes == 4);
+        switch (positions.count) {
+            case 1:
+                return add_positions<1, kPrefetch>(positions, lane, channels);
+            case 2:
+                return add_positions<2, kPrefetch>(positions, lane, channels);
+            case 3:
+                return add_positions<3, kPrefetch>(positions, lane, channels);
+            default:
+                return add_positions<4, kPrefetch>(positions, lane, channels);
+        }
     }
-    template <bool kWhole, bool kPrefetch>
-    AG_INLINE void add_to_lane(const char* const* a, const char* const* b, char* const* out,
-                               int lane, int count, int c) {
-        const int n = kWhole ? kPairLanes : channels_ - c;
-        const LanePair p =
-            kWhole ? load_pair(parameters_ + c) : load_first_pair(parameters_ + c, n);
+    template <int kCount, bool kPrefetch>
+    void add_positions(const OfLane& positions, int lane, int channels) {
+        char* at[kCount][kOperands];
+        std::memcpy(at, positions.at, sizeof(at));
+        float* sums = lanes_.at(0, lane, 0);
+        const float* parameters = parameters_;
+        const int64_t ahead = plan_.prefetch;
+        int c = 0;
+        for (; c + kPairLanes <= channels; c += kPairLanes) {
+            add_to_lane<kCount, true, kPrefetch>(at, sums + kSums * c, parameters, ahead, c,
+                                                 kPairLanes);
+        }
+        if (c < channels) {
+            add_to_lane<kCount, false, kPrefetch>(at, sums + kSums * c, parameters, ahead, c,
+                                                  channels - c);
+        }
+    }
+    // Elements [c, c + n); `sums` are theirs.
+    template <int kCount, bool kWhole, bool kPrefetch>
+    AG_INLINE void add_to_lane(char* const (*at)[kOperands], float* sums, const float* parameters,
+                               int64_t ahead, int c, int n) {
+        const LanePair p = kWhole ? load_pair(parameters + c) : load_first_pair(parameters + c, n);
         Lanes terms[kSums], later_terms[kSums];
         LanePair s[kSums];
-        for (int k = 0; k < kSums; ++k) s[k] = load_pair(lanes_.at(k, lane, c));
-        for (int i = 0; i < count; ++i) {
-            const T* pa = reinterpret_cast<const T*>(a[i]) + c;
-            const T* pb = reinterpret_cast<const T*>(b[i]) + c;
+        for (int k = 0; k < kSums; ++k) s[k] = load_pair(sums + k * kPairLanes);
+#pragma GCC unroll 4
+        for (int i = 0; i < kCount; ++i) {
+            const T* pa = reinterpret_cast<const T*>(at[i][0]) + c;
+            const T* pb = reinterpret_cast<const T*>(at[i][1]) + c;
             for (int line = 0; kPrefetch && line < kPairLanes;
                  line += 64 / static_cast<int>(sizeof(T))) {
-                prefetch(pa + line, plan_.prefetch[0]);
-                prefetch(pb + line, plan_.prefetch[1]);
+                prefetch(pa + line, ahead);
+                prefetch(pb + line, ahead);
             }
             const LanePair x = kWhole ? load_pair(pa) : load_first_pair(pa, n);
             const LanePair y = kWhole ? load_pair(pb) : load_first_pair(pb, n);
             const LanePair value = {element_(x.low, y.low, p.low, terms),
                                     element_(x.high, y.high, p.high, later_terms)};
             if (Element::kWrites) {
-                T* po = reinterpret_cast<T*>(out[i]) + c;
+                T* po = reinterpret_cast<T*>(at[i][kOperands - 1]) + c;
                 if (!kWhole) {
                     store_first_pair(po, value, n);
                 } else if (streaming_ && !plan_.transposes) {
@@ -307,8 +328,8 @@ class ChannelSum {
             }
         }
         for (int k = 0; k < kSums; ++k) {
-            store_raw(lanes_.at(k, lane, c), s[k].low);
-            store_raw(lanes_.at(k, lane, c) + kLanes, s[k].high);
+            store_raw(sums + k * kPairLanes, s[k].low);
+            store_raw(sums + k * kPairLanes + kLanes, s[k].high);
         }
     }
     // The same element of the next group of positions; an address that does not exist does no harm.
@@ -320,9 +341,11 @@ class ChannelSum {
                            kRead, kSecondCache);
     }
 
-    void position_offsets(int64_t position, int n, int64_t (*offset)[Loops::kMaxOperands]) const {
+    // Of every `step`-th one.
+    void position_offsets(int64_t position, int n, int step,
+                          int64_t (*offset)[Loops::kMaxOperands]) const {
         if (plan_.positions.count <= 1) {
-            for (int p = 0; p < n; ++p) {
+            for (int p = 0; p < n; p += step) {
                 for (int k = 0; k < kOperands; ++k)
                     offset[p][k] = (position + p) * plan_.positions.stride[0][k];
             }
@@ -387,7 +410,6 @@ class ChannelSum {
 
     static constexpr int kMaxTile = 64;
     static constexpr int kMaxChunks = static_cast<int>(kChunksPerTask);
-    static constexpr int kGroup = kPositionGroup;
     static constexpr int kResultColumns = static_cast<int>(kTransposed);
     static constexpr int kResultPitch = kResultColumns + kPairLanes;
     static_assert(kGroup <= kMaxTile);
