@@ -161,8 +161,8 @@ void cut_into_tasks(ChannelSumPlan& plan, int64_t size, int64_t bytes) {
 
 }  // namespace
 
-ChannelSumPlan plan_channel_sum(const TensorView* const* views, int operands, int sums) {
-    ChannelSumPlan plan{};
+void plan_channel_sum(ChannelSumPlan& plan, const TensorView* const* views, int operands,
+                      int sums) {
     plan.operands = operands;
     plan.sums = sums;
     view_as_channels_and_rows(plan, views);
@@ -170,7 +170,6 @@ ChannelSumPlan plan_channel_sum(const TensorView* const* views, int operands, in
     plan.traversal = choose_traversal(plan, views);
     const int64_t size = static_cast<int64_t>(data_type_size(views[0]->dtype));
     cut_into_tasks(plan, size, saturated_bytes(views[0]->numel, operands * size));
-    return plan;
 }
 
 }  // namespace ascend_grad

@@ -61,8 +61,8 @@ struct ChannelSumPlan {
     }
 };
 
-// `views` have one shape of rank >= 1; the last is the tensor that is written, if any. No view is
-// empty.
-ChannelSumPlan plan_channel_sum(const TensorView* const* views, int operands, int sums);
+// `plan` is all zeros before. `views` have one shape of rank >= 1; the last is the tensor that is
+// written, if any. No view is empty.
+void plan_channel_sum(ChannelSumPlan& plan, const TensorView* const* views, int operands, int sums);
 
 }  // namespace ascend_grad

@@ -15,6 +15,7 @@ struct Executor {
 
     const OperatorInfo* info = nullptr;
     uint64_t workspace_size = 0;        // bytes, to be aligned to 64
+    int64_t moved_bytes = 0;            // to and from memory
     void* addresses[kMaxTensors] = {};  // of element 0, in prototype order; null where absent
     void (*run_plan)(const void* plan, void* const* addresses, void* workspace) = nullptr;
     alignas(16) unsigned char plan[kPlanBytes];
@@ -43,6 +44,7 @@ Status make_executor(const typename Operator::Args& args, Executor& executor) {
     const Plan* plan = new (executor.plan) Plan(Operator::plan(args));
     executor.info = &Operator::info();
     executor.workspace_size = plan->workspace_size;
+    executor.moved_bytes = plan->bytes;
     for (int i = 0; i < executor.info->tensor_count; ++i) {
         executor.addresses[i] = args.tensors[i] != nullptr ? args.tensors[i]->data : nullptr;
     }

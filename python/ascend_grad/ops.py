@@ -14,7 +14,7 @@ from enum import IntEnum
 from typing import Any, NamedTuple
 
 from ascend_grad import _core
-from ascend_grad.settings import require_device
+from ascend_grad.settings import DEFAULT_DEVICE, require_device
 
 
 class CubeMathType(IntEnum):
@@ -80,7 +80,7 @@ def batch_norm_reduce_backward(
     return _core.batch_norm_reduce_backward(
         grad_out, input, mean, invstd, weight, input_g, weight_g, bias_g,
         sum_dy, sum_dy_xmu, grad_weight, grad_bias,
-        soc, require_device(device, "batch_norm_reduce_backward"),
+        soc, DEFAULT_DEVICE if device is None else require_device(device, "batch_norm_reduce_backward"),
     )  # fmt: skip
 
 
@@ -119,7 +119,7 @@ def avg_pool2d_backward(
     return _core.avg_pool2d_backward(
         grad_output, input, kernel_size, stride, padding, ceil_mode, count_include_pad,
         divisor_override, cube_math_type, grad_input,
-        soc, require_device(device, "avg_pool2d_backward"),
+        soc, DEFAULT_DEVICE if device is None else require_device(device, "avg_pool2d_backward"),
     )  # fmt: skip
 
 
@@ -147,7 +147,7 @@ def prelu_backward(
     """
     return _core.prelu_backward(
         grad_output, input, weight, grad_input, grad_weight,
-        soc, require_device(device, "prelu_backward"),
+        soc, DEFAULT_DEVICE if device is None else require_device(device, "prelu_backward"),
     )  # fmt: skip
 
 
@@ -171,5 +171,7 @@ def softmax_backward(
         out: array for the result, of that shape; its dtype may also be float64 and differ from the
             inputs'. It may be `grad_output` or `output` itself.
     """
-    on = require_device(device, "softmax_backward")
-    return _core.softmax_backward(grad_output, output, dim, out, soc, on)
+    return _core.softmax_backward(
+        grad_output, output, dim, out,
+        soc, DEFAULT_DEVICE if device is None else require_device(device, "softmax_backward"),
+    )  # fmt: skip

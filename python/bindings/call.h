@@ -57,7 +57,7 @@ class Call {
         Executor executor;
         make_executor(executor, results);
         Workspace workspace(executor.workspace_size);
-        run_unlocked([&] { executor.run(workspace.data()); });
+        run_on_cpu(executor, [&] { executor.run(workspace.data()); });
     }
     std::unique_ptr<PreparedCall> prepare(py::object* results, py::object (*combine)(py::object*)) {
         std::unique_ptr<PreparedCall> prepared;

@@ -38,7 +38,7 @@ int fork_generation() {
 }
 
 void CpuRun::run(std::mutex& mutex) {
-    run_unlocked([&] {
+    run_on_cpu(executor_, [&] {
         mutex.lock();
         executor_.run(workspace_.data());
         mutex.unlock();

@@ -50,6 +50,17 @@ void run_unlocked(const Work& work) {
     }
 }
 
+// run_unlocked() of a call on the CPU, unless it is over before the lock would be given up.
+template <class Work>
+void run_on_cpu(const Executor& executor, const Work& work) {
+    constexpr int64_t kLeastBytes = 16384;
+    if (executor.moved_bytes < kLeastBytes) {
+        work();
+    } else {
+        run_unlocked(work);
+    }
+}
+
 // A call on the CPU, with its workspace.
 class CpuRun {
   public:

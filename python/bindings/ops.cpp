@@ -12,10 +12,12 @@ namespace {
 PyTypeObject* g_batch_norm_results = nullptr;
 PyTypeObject* g_prelu_results = nullptr;
 
-// As the class's _make does: its constructor is a Python function.
-py::object make_results(PyTypeObject* type, const py::tuple& results) {
-    PyObject* made = PyTuple_Type.tp_new(type, py::make_tuple(results).ptr(), nullptr);
+// As tuple.__new__ does, without a tuple to copy from.
+template <Py_ssize_t kCount>
+py::object make_results(PyTypeObject* type, py::object* results) {
+    PyObject* made = type->tp_alloc(type, kCount);
     if (made == nullptr) throw py::error_already_set();
+    for (Py_ssize_t i = 0; i < kCount; ++i) PyTuple_SET_ITEM(made, i, results[i].release().ptr());
     return py::reinterpret_steal<py::object>(made);
 }
 
@@ -23,10 +25,10 @@ py::object first(py::object* results) {
     return results[0];
 }
 py::object batch_norm_results(py::object* r) {
-    return make_results(g_batch_norm_results, py::make_tuple(r[0], r[1], r[2], r[3]));
+    return make_results<4>(g_batch_norm_results, r);
 }
 py::object prelu_results(py::object* r) {
-    return make_results(g_prelu_results, py::make_tuple(r[0], r[1]));
+    return make_results<2>(g_prelu_results, r);
 }
 
 enum class Use { kRun, kPrepare, kExplain };

@@ -22,7 +22,7 @@ Op::Plan Op::plan(const Args& args) {
     }
     if (plan.is_empty) return plan;
     const TensorView* views[] = {args.tensors[kGradOut], &input};
-    plan.sums = plan_channel_sum(views, 2, 2);
+    plan_channel_sum(plan.sums, views, 2, 2);
     plan.bytes =
         saturated_bytes(input.numel, 2 * static_cast<int64_t>(data_type_size(input.dtype)));
     plan.workspace_size = static_cast<uint64_t>(plan.sums.partial_count()) * sizeof(float);

@@ -19,12 +19,11 @@ TensorView broadcast_to(const TensorView& grad, const TensorView& self) {
     return view;
 }
 
-Loops elements_of(const TensorView& view) {
-    Loops loops;
+// `loops` are empty before.
+void set_elements(Loops& loops, const TensorView& view) {
     loops.operands = 1;
     for (int i = 0; i < view.rank; ++i) loops.append(view.shape[i], &view.strides[i]);
     loops.merge();
-    return loops;
 }
 
 // Whether grad_input is large, and aligned and separate enough for streaming stores.
@@ -52,12 +51,12 @@ Op::Plan Op::plan(const Args& args) {
     plan.dtype = self.dtype;
     plan.one_weight = weight.numel == 1;
     plan.channels = channel_count(self);
-    plan.weight = elements_of(weight);
-    plan.grad_weight = elements_of(*args.tensors[kGradWeight]);
+    set_elements(plan.weight, weight);
+    set_elements(plan.grad_weight, *args.tensors[kGradWeight]);
     if (plan.is_empty) return plan;
     const TensorView grad = broadcast_to(*args.tensors[kGradOutput], self);
     const TensorView* views[] = {&grad, &self, &grad_input};
-    plan.sums = plan_channel_sum(views, 3, 1);
+    plan_channel_sum(plan.sums, views, 3, 1);
     const int64_t bytes_per_element = 3 * static_cast<int64_t>(data_type_size(self.dtype));
     plan.bytes = saturated_bytes(self.numel, bytes_per_element);
     plan.streams = streams(plan.sums, args);
