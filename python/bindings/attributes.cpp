@@ -52,6 +52,12 @@ IntArrayArgument::IntArrayArgument(py::handle object, const char* operator_name,
     : is_null_(object.is_none()) {
     if (is_null_) return;
     array_.values = values_;
+    if (PyTuple_CheckExact(object.ptr())) {
+        array_.size = PyTuple_GET_SIZE(object.ptr());
+        for (int64_t i = 0; i < array_.size && i < kCapacity; ++i)
+            values_[i] = to_int(PyTuple_GET_ITEM(object.ptr(), i), operator_name, parameter);
+        return;
+    }
     const bool has_length = PySequence_Check(object.ptr()) && PyObject_Size(object.ptr()) >= 0;
     if (PyErr_Occurred() != nullptr) {
         // An array of rank 0 is a sequence without a length.
