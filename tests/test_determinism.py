@@ -107,6 +107,24 @@ def test_layouts(
                 assert_same_bits(got, expected, f"{layout} result {index}")
 
 
+@pytest.mark.parametrize("operator", [batch_norm, prelu])
+@pytest.mark.parametrize("channels", [64, 70])
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+def test_channels_last_from_memory(
+    operator: Callable[[Arrays], list[np.ndarray]], channels: int, dtype: np.dtype
+) -> None:
+    """Tensors of more than the plan expects in a cache; 121 * 250 is no multiple of 16."""
+    rng = np.random.default_rng(4)
+    shape = (2, channels, 121, 250)
+    values = {
+        name: random_values(extents, dtype, "normal", rng)
+        for name, extents in (("g", shape), ("x", shape), ("m", (channels,)), ("s", (channels,)))
+    }
+    last = {name: np.moveaxis(np.moveaxis(v, 1, -1).copy(), -1, 1) for name, v in values.items()}
+    for got, expected in zip(operator(last), operator(values), strict=True):
+        assert_same_bits(got, expected)
+
+
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 @pytest.mark.parametrize("axes", [(0,), (1,), (0, 2), (0, 1, 2)])
 def test_stride_zero_equals_its_copy(dtype: np.dtype, axes: tuple[int, ...]) -> None:
