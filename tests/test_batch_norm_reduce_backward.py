@@ -88,6 +88,15 @@ def test_long_sum_of_equal_terms_does_not_drift() -> None:
     assert_correct(ag.batch_norm_reduce_backward(**inputs), inputs)
 
 
+def test_results_are_tuples_with_their_hash() -> None:
+    g = np.ones((4, 2), FLOAT32)
+    unwanted = ag.batch_norm_reduce_backward(g, g, g[0], g[0], None, False, False, False)
+    assert unwanted == (None,) * 4
+    assert hash(unwanted) == hash((None,) * 4)
+    with pytest.raises(TypeError, match="unhashable"):
+        hash(ag.batch_norm_reduce_backward(g, g, g[0], g[0]))
+
+
 def test_results_are_sums_not_means() -> None:
     ones = np.ones((4, 2, 3), FLOAT32)
     got = ag.batch_norm_reduce_backward(

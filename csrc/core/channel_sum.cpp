@@ -105,15 +105,15 @@ void choose_group(ChannelSumPlan& plan, int64_t size, bool from_memory) {
     // cache, or where it is for soon.
     if (!from_memory || plan.positions.count == 0) return;
     const int64_t* stride = plan.positions.stride[plan.positions.count - 1];
-    const int64_t ahead = plan.position_group * std::max(stride[0], stride[1]);
+    const int64_t larger = std::abs(stride[0]) > std::abs(stride[1]) ? stride[0] : stride[1];
+    const int64_t ahead = plan.position_group * larger;
     if (std::abs(ahead) >= kLeastAhead) plan.prefetch = ahead;
 }
 
 // kAlongChannels: how many positions with all their channels lie one after the other in every
 // tensor, as many as fit a tile.
 int32_t lanes_together(const ChannelSumPlan& plan, int64_t size) {
-    constexpr int64_t kWhole = 32;  // elements that kernels take at a time
-    if (plan.transposes || plan.positions.count != 1 || plan.channels % kWhole != 0 ||
+    if (plan.transposes || plan.positions.count != 1 || plan.channels % kWholeChannels != 0 ||
         plan.channel_tiles != 1)
         return 1;
     for (int k = 0; k < plan.operands; ++k) {

@@ -20,6 +20,7 @@ inline constexpr int64_t kSumBlock = 1024;     // elements of a block, at most
 inline constexpr int64_t kChunksPerTask = 16;  // blocks of a long row that one task makes, at most
 inline constexpr int64_t kChannelTile = 1024;  // channels of a task along channels, at most
 inline constexpr int64_t kPositionGroup = 64;  // positions that it takes at a time, at most
+inline constexpr int64_t kWholeChannels = 32;  // channels that kernels take at a time
 inline constexpr int64_t kTransposed = 256;    // neighbours that are transposed at a time
 
 enum class Traversal : int32_t {
@@ -53,7 +54,7 @@ struct ChannelSumPlan {
     // kAlongChannels:
     int32_t lanes_together;  // positions that lie in memory one after the other, whole
     int64_t position_group;  // positions taken at a time
-    int64_t prefetch;        // bytes to the next group's, to fetch them ahead; or 0
+    int64_t prefetch;        // bytes ahead, to fetch the next group's; of the larger stride; or 0
 
     // Inlined even without optimisation: instruction set levels must not share it.
     __attribute__((always_inline)) int64_t partial_count() const {

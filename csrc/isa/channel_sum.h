@@ -17,8 +17,7 @@ class ChannelSum {
     static constexpr int kOperands = Element::kWrites ? 3 : 2;
 
   public:
-    // `addresses` of the operands; `parameters` one per channel of the tile that starts at the
-    // task's first channel.
+    // `addresses` of the operands.
     ChannelSum(const ChannelSumPlan& plan, const Element& element, char* const* addresses,
                float* partials, bool streaming)
         : plan_(plan),
@@ -35,6 +34,8 @@ class ChannelSum {
         return static_cast<int>(least(plan_.channel_tile, plan_.channels - first_channel(task)));
     }
 
+    // `parameters`: one for each channel of the task, in an array of LaneSums<1>::kMaxChannels;
+    // what is behind them is overwritten.
     void run(int64_t task, float* parameters) {
         const int64_t outer = task / plan_.channel_tiles;
         channel_ = first_channel(task);
@@ -259,36 +260,37 @@ class ChannelSum {
         char* at[kGroup / kSumLanes][kOperands];
     };
 
-    // Adds positions to one lane of every channel.
+    // Adds positions to the sums of a lane and, of lanes that are walked together, of those after
+    // it.
     template <bool kPrefetch>
-    void add_positions(const OfLane& positions, int lane, int channels) {
+    void add_positions(const OfLane& positions, int lane, int elements) {
         static_assert(kGroup / kSumLanes == 4);
         switch (positions.count) {
             case 1:
-                return add_positions<1, kPrefetch>(positions, lane, channels);
+                return add_positions<1, kPrefetch>(positions, lane, elements);
             case 2:
-                return add_positions<2, kPrefetch>(positions, lane, channels);
+                return add_positions<2, kPrefetch>(positions, lane, elements);
             case 3:
-                return add_positions<3, kPrefetch>(positions, lane, channels);
+                return add_positions<3, kPrefetch>(positions, lane, elements);
             default:
-                return add_positions<4, kPrefetch>(positions, lane, channels);
+                return add_positions<4, kPrefetch>(positions, lane, elements);
         }
     }
     template <int kCount, bool kPrefetch>
-    void add_positions(const OfLane& positions, int lane, int channels) {
+    void add_positions(const OfLane& positions, int lane, int elements) {
         char* at[kCount][kOperands];
         std::memcpy(at, positions.at, sizeof(at));
         float* sums = lanes_.at(0, lane, 0);
         const float* parameters = parameters_;
         const int64_t ahead = plan_.prefetch;
         int c = 0;
-        for (; c + kPairLanes <= channels; c += kPairLanes) {
+        for (; c + kPairLanes <= elements; c += kPairLanes) {
             add_to_lane<kCount, true, kPrefetch>(at, sums + kSums * c, parameters, ahead, c,
                                                  kPairLanes);
         }
-        if (c < channels) {
+        if (c < elements) {
             add_to_lane<kCount, false, kPrefetch>(at, sums + kSums * c, parameters, ahead, c,
-                                                  channels - c);
+                                                  elements - c);
         }
     }
     // Elements [c, c + n); `sums` are theirs.
@@ -341,7 +343,7 @@ class ChannelSum {
                            kRead, kSecondCache);
     }
 
-    // Of every `step`-th one.
+    // Of n positions, every `step`-th one.
     void position_offsets(int64_t position, int n, int step,
                           int64_t (*offset)[Loops::kMaxOperands]) const {
         if (plan_.positions.count <= 1) {

@@ -14,6 +14,7 @@ template <int kSums>
 class LaneSums {
   public:
     static constexpr int64_t kMaxChannels = kChannelTile;
+    static_assert(kWholeChannels == kPairLanes, "so many channels leave no gap between lanes");
 
     // Zeroes the sums of `channels` channels over at most `length` positions.
     void clear(int channels, int64_t length) {

@@ -209,7 +209,8 @@ class ChannelTiles {
         }
     }
 
-    // The halves of a lane, which is overwritten, added; blocks of the result are `step` apart.
+    // The halves of a lane, which is overwritten, added; blocks of the result are `step` apart, at
+    // most 31: two sums of at most fifteen lanes (choose_lanes).
     __aicore__ inline void halve(const LocalTensor<float>& to, const LocalTensor<float>& lane,
                                  uint32_t step) const {
         const uint32_t rest = tiling_.length % kLanes, even = tiling_.length - rest;

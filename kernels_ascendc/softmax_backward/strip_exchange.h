@@ -7,7 +7,8 @@
 namespace kernels {
 
 // The partial sums of a team's blocks become one through the workspace: each block sends its own,
-// then receives the total. Loads of other data go on meanwhile.
+// then receives the total; where has_slices(), each calls add_slice() once between the two, or the
+// barriers do not match. Loads of other data go on meanwhile.
 class StripExchange {
   public:
     // `count`: floats that every block sends.

@@ -73,7 +73,7 @@ class StripSums {
         sum_rows(total_, partial_, 1, kFloatsPerBlock, kFloatsPerBlock, scratch_.Get<float>());
     }
 
-    // Of a team's sums, between begin_total() and end_total().
+    // Of a team's sums: their steps between begin_total() and end_total().
     __aicore__ StripExchange& exchange() { return exchange_; }
 
   private:

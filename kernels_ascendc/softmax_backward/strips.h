@@ -193,7 +193,7 @@ class SoftmaxStrips : SoftmaxTiles<T, U, kMaxHeld> {
     const StripChunks chunks_;
     StripSums sums_;
     const bool holds_;                 // all chunks of a strip
-    const bool early_;                 // loads before stores, else between steps of an exchange
+    const bool early_;                 // loads before stores; else after them, or between steps
     uint32_t free_;                    // buffers
     int64_t next_ = 0, last_ = 0;      // strips to fetch from
     uint64_t next_chunk_ = 0;          // in the order of their use

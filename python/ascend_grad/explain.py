@@ -54,7 +54,7 @@ def _explained(operator: Callable[..., Any]) -> Callable[..., Plan]:
     def explained(*args: Any, **kwargs: Any) -> Plan:
         arguments = bind(name, signature, args, kwargs)
         soc, chosen = arguments.pop("soc"), arguments.pop("device")
-        device = chosen or settings.default_device
+        device = chosen or settings.default_device_name
         if settings.require_device(chosen, name) is not None:
             return Plan(explain(*arguments.values(), soc, None), device=device)
         executor = prepare(*arguments.values(), soc, None)

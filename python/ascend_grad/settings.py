@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
 DEVICES = ("cpu", "npu", "emulator")
 
-default_device = os.environ.get("ASCEND_GRAD_DEVICE") or "cpu"
+default_device_name = os.environ.get("ASCEND_GRAD_DEVICE") or "cpu"
 _environment_error = _core.environment_error
-if not _environment_error and default_device not in DEVICES:
+if not _environment_error and default_device_name not in DEVICES:
     known = ", ".join(DEVICES)
-    _environment_error = f"ASCEND_GRAD_DEVICE: no device {default_device!r}; known: {known}"
+    _environment_error = f"ASCEND_GRAD_DEVICE: no device {default_device_name!r}; known: {known}"
 if _environment_error:
     # With the package's name, `python -m ascend_grad` prints the text instead of a traceback.
     raise ImportError(_environment_error, name=__package__)
@@ -32,13 +32,14 @@ def require_device(device: str | None, operator: str) -> _core.Device | None:
 
     Whether this build has it for the product turns out when its library is loaded.
     """
-    chosen = default_device if device is None else device
-    if chosen == "cpu":
+    if device is None:
+        return DEFAULT_DEVICE
+    if device == "cpu":
         return None
-    if chosen not in DEVICES:
+    if device not in DEVICES:
         text = f"must be one of {', '.join(DEVICES)}, got {device!r}"
         _core.raise_error(161002, operator, "device", text)
-    return _host_device(chosen)
+    return _host_device(device)
 
 
 @functools.cache
@@ -127,5 +128,5 @@ def build_info() -> dict[str, Any]:
     }
 
 
-# What `require_device` returns for None, for calls that it would take a tenth longer.
-DEFAULT_DEVICE = require_device(None, "")
+# What None stands for; looked up once, as a small call would take a tenth longer.
+DEFAULT_DEVICE = None if default_device_name == "cpu" else _host_device(default_device_name)

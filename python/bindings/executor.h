@@ -50,11 +50,12 @@ void run_unlocked(const Work& work) {
     }
 }
 
-// run_unlocked() of a call on the CPU, unless it is over before the lock would be given up.
+// run_unlocked() of a call on the CPU, unless it is over before the lock would be given up. One
+// that moves nothing may still have many zeros to write.
 template <class Work>
 void run_on_cpu(const Executor& executor, const Work& work) {
     constexpr int64_t kLeastBytes = 16384;
-    if (executor.moved_bytes < kLeastBytes) {
+    if (executor.moved_bytes > 0 && executor.moved_bytes < kLeastBytes) {
         work();
     } else {
         run_unlocked(work);

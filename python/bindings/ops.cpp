@@ -17,6 +17,9 @@ template <Py_ssize_t kCount>
 py::object make_results(PyTypeObject* type, py::object* results) {
     PyObject* made = type->tp_alloc(type, kCount);
     if (made == nullptr) throw py::error_already_set();
+#if PY_VERSION_HEX >= 0x030E0000
+    reinterpret_cast<PyTupleObject*>(made)->ob_hash = -1;  // not computed; tp_alloc leaves 0
+#endif
     for (Py_ssize_t i = 0; i < kCount; ++i) PyTuple_SET_ITEM(made, i, results[i].release().ptr());
     return py::reinterpret_steal<py::object>(made);
 }

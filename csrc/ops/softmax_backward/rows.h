@@ -217,7 +217,7 @@ class SoftmaxRows {
             }
         }
         lanes_.add_lanes();
-        std::memcpy(sums, lanes_.at(0, 0, 0), sizeof(float) * static_cast<size_t>(count_));
+        lanes_.copy(0, count_, sums);
     }
     // Every sixteenth element from `first` on.
     void add_lane(int64_t chunk, int first, int end, int lane) {
