@@ -95,14 +95,14 @@ void choose_group(ChannelSumPlan& plan, int64_t size, bool from_memory) {
     const bool writes = plan.operands > 2;
     plan.position_group = kPositionGroup;
     if (!plan.transposes) {
-        // Measured. From memory, short rows that are written or wide do best in order; else a
-        // lane's sum is loaded and stored once for several positions.
+        // Measured: from memory, short rows of float or that are written do best in order;
+        // elsewhere it pays to load and store a lane's sum once for several positions.
         const bool has_short_rows = plan.channel_tile * size <= kShortRowBytes;
         if (writes) plan.position_group = 2 * kSumLanes;
         if (from_memory && has_short_rows && (writes || size == 4)) plan.position_group = kSumLanes;
     }
-    // Measured: prefetching up to doubles the rate from memory and costs a third of it from a
-    // cache, or where it is for soon.
+    // Measured: prefetching up to doubles the rate from memory. From a cache, or for what is used
+    // soon, it costs up to a third.
     if (!from_memory || plan.positions.count == 0) return;
     const int64_t* stride = plan.positions.stride[plan.positions.count - 1];
     const int64_t larger = std::abs(stride[0]) > std::abs(stride[1]) ? stride[0] : stride[1];

@@ -340,11 +340,12 @@ ChannelSumTiling tile_channel_sum(const ChannelShape& shape, const ChannelSumKer
         if (buffer_bytes(t, kernel, product) <= product.buffer_bytes) break;
     }
     cores = 1;
+    if (shape.numel() > 0) {
+        t.units = t.outer * ((t.blocks - 1) * t.inner + t.last_inner);
+        lengthen_loads(kernel, product, t);
+    }
     t.work = work_elements(t, kernel);
     if (shape.numel() == 0) return t;
-    t.units = t.outer * ((t.blocks - 1) * t.inner + t.last_inner);
-    lengthen_loads(kernel, product, t);
-    t.work = work_elements(t, kernel);
     t.whole_load = whole_load(t, kernel, product);
     set_cut(t, kernel, product);
     const int64_t bytes = shape.numel() * kernel.element_bytes * (kernel.writes ? 3 : 2);

@@ -17,7 +17,7 @@ class StripExchange {
         : parts_(tiling.parts),
           count_(count),
           apart_(round_up(count, kSlotFloats)),
-          slice_(slice(count, tiling.parts)) {
+          slice_(tiling.slice) {
         if (parts_ == 1) return;
         const uint32_t partials = slice_ > 0 ? parts_ * slice_ : parts_at_once() * count_;
         pipe.InitBuffer(partials_, partials * sizeof(float));
@@ -77,13 +77,6 @@ class StripExchange {
     static constexpr uint32_t kSlotFloats = 128;  // blocks' sums begin at multiples of 512 bytes
     static constexpr uint32_t kPartialFloats = 1024;  // that are received at once
     static constexpr uint64_t kTotals = 2;            // behind both areas of partial sums
-
-    // Many partial sums are added in slices, one by each block of the team: so many floats. 0: each
-    // block adds all, which takes one barrier less.
-    static __aicore__ uint32_t slice(uint32_t count, uint32_t parts) {
-        if (__CCE_AICORE__ != 220 || parts == 1 || parts * count <= kPartialFloats) return 0;
-        return round_up((count + parts - 1) / parts, kFloatsPerBlock);
-    }
 
     __aicore__ int64_t team() const {
         return GetBlockIdx() / parts_;

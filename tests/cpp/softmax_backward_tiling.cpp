@@ -74,8 +74,9 @@ struct Case {
         }
         const int64_t shared = packed ? round_up(shape.inner, 8) : t.pitch;
         const int64_t at_once = std::max<int64_t>(1, 1024 / shared);
-        if (product.arch == 220 && t.parts > 1 && t.parts * shared > 1024) {
-            sum += t.parts * round_up(divide_up(shared, t.parts), 8) * 4;
+        if (t.slice > 0) {
+            require(t.parts > 1 && t.slice * t.parts >= shared, "slices cover the sums");
+            sum += int64_t{t.parts} * t.slice * 4;
         } else if (t.parts > 1) {
             sum += std::min<int64_t>(t.parts, at_once) * shared * 4;
         }

@@ -42,12 +42,11 @@ int64_t shared_floats(const SoftmaxBackwardTiling& t) {
     return round_up(t.inner, 8);
 }
 
-// Of them, those that each block adds for all of its team, which takes a barrier more; 0 where each
-// adds all. As the kernel has it.
-int64_t slice_floats(const SoftmaxBackwardTiling& t, const device::Product& product) {
+// Many are added in slices.
+uint32_t slice_floats(const SoftmaxBackwardTiling& t, const device::Product& product) {
     const int64_t shared = shared_floats(t);
-    if (product.arch != 220 || t.parts * shared <= kPartialFloats) return 0;
-    return round_up(divide_up(shared, t.parts), 8);
+    if (product.arch != 220 || t.parts == 1 || t.parts * shared <= kPartialFloats) return 0;
+    return static_cast<uint32_t>(round_up(divide_up(shared, t.parts), 8));
 }
 
 class StripTiler {
@@ -108,8 +107,8 @@ class StripTiler {
 
     // Partial sums that a block has in its buffer at a time, at most.
     int64_t received_floats(const SoftmaxBackwardTiling& t) const {
-        const int64_t slice = slice_floats(t, product_), shared = shared_floats(t);
-        if (slice > 0) return t.parts * slice;
+        const int64_t shared = shared_floats(t);
+        if (t.slice > 0) return int64_t{t.parts} * t.slice;
         return std::min(t.parts * shared, std::max(kPartialFloats, shared));
     }
 
@@ -149,6 +148,7 @@ class StripTiler {
         t.width = static_cast<uint32_t>(width);
         t.pitch = static_cast<uint32_t>(is_packed_ ? packed_pitch() : round_up(width, 16));
         t.unit = static_cast<uint32_t>(512 / std::min(shape_.in_size, shape_.out_size));
+        t.slice = slice_floats(t, product_);
         if (parts > (is_packed_ ? plane() / t.unit : shape_.length) && parts > 1) return;
         const int64_t most_buffers = product_.arch == 100 ? 4 : kMaxHeld;  // events, tensors
         bool holds = false;
@@ -225,7 +225,7 @@ class StripTiler {
         const double widening = shape_.in_size == 4 ? 1 : kWideningFactor;
         double exchange = 0;
         if (t.parts > 1) {
-            const int64_t slice = slice_floats(t, product_), shared = shared_floats(t);
+            const int64_t slice = t.slice, shared = shared_floats(t);
             const int64_t floats =
                 slice > 0 ? 2 * shared + (t.parts + 1) * slice : (t.parts + 1) * shared;
             exchanged = static_cast<double>(floats * 4);

@@ -38,4 +38,8 @@ struct SoftmaxBackwardTiling {
     uint32_t unit;    // packed: chunks begin at multiples of so many elements in memory
     uint32_t chunks;  // strips: of a block's part, at most
     uint32_t first;   // rows: of a block's first tile
+    // Strips: partial sums that each block of a team adds for all of it, which takes a barrier
+    // more; 0: each adds all of them.
+    uint32_t slice;
+    uint32_t reserved;
 };
