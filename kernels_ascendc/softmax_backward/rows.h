@@ -8,8 +8,8 @@ namespace kernels {
 // inner == 1: tiles of whole rows, `pitch` elements apart in the buffers: as they lie in memory, or
 // each from a block on.
 template <typename T, typename U>
-class SoftmaxRows : SoftmaxTiles<T, U> {
-    using Base = SoftmaxTiles<T, U>;
+class SoftmaxRows : SoftmaxTiles<T, U, kMaxQueued> {
+    using Base = SoftmaxTiles<T, U, kMaxQueued>;
     using Base::grad_;
     using Base::inputs_;
     using Base::out_;
@@ -20,21 +20,22 @@ class SoftmaxRows : SoftmaxTiles<T, U> {
   public:
     __aicore__ SoftmaxRows(TPipe& pipe, const SoftmaxPointers& pointers,
                            const SoftmaxBackwardTiling& tiling)
-        : Base(pipe, pointers, tiling), length_(static_cast<uint32_t>(tiling.length)) {
+        : Base(pipe, pointers, tiling),
+          length_(static_cast<uint32_t>(tiling.length)),
+          share_(tiling, GetBlockNum(), GetBlockIdx()),
+          next_(share_.first),
+          free_(tiling.input_buffers) {
         const uint32_t floats = t_.buffer * static_cast<uint32_t>(sizeof(float));
         pipe.InitBuffer(products_, floats);
-        if (!kIsFloat<T>) pipe.InitBuffer(wide_, floats);
+        if (!kIsFloat<T>) pipe.InitBuffer(wide_, 2 * floats);
         pipe.InitBuffer(sums_, round_up(t_.tile, kLanes) * kLanes * sizeof(float));
         pipe.InitBuffer(scratch_, scratch_floats() * sizeof(float));
     }
 
     __aicore__ void run() {
-        const Share share(t_, GetBlockNum(), GetBlockIdx());
-        uint32_t rows = t_.first;
-        for (int64_t row = share.first; row < share.last; row += rows) {
-            if (row > share.first) rows = t_.tile;
-            if (rows > share.last - row) rows = static_cast<uint32_t>(share.last - row);
-            tile(row, rows);
+        fetch_ahead();
+        for (int64_t row = share_.first; row < share_.last; row += rows_from(row)) {
+            tile(static_cast<uint64_t>(row) * length_, rows_from(row));
         }
     }
 
@@ -44,29 +45,44 @@ class SoftmaxRows : SoftmaxTiles<T, U> {
         return __CCE_AICORE__ == 100 ? 2 * kLanes * kLanes : round_up(t_.tile, kLanes);
     }
 
-    __aicore__ void tile(int64_t row, uint32_t rows) {
-        const uint64_t at = static_cast<uint64_t>(row) * length_;
-        LocalTensor<T> x = inputs_.template AllocTensor<T>();
-        load_tile(x, grad_, at, rows);
-        load_tile(x[t_.buffer], output_, at, rows);
-        inputs_.EnQue(x);
-        x = inputs_.template DeQue<T>();
+    // Of the tile that begins at a row.
+    __aicore__ uint32_t rows_from(int64_t row) const {
+        const uint32_t rows = row == share_.first ? t_.first : t_.tile;
+        const int64_t left = share_.last - row;
+        return left < rows ? static_cast<uint32_t>(left) : rows;
+    }
+
+    __aicore__ void fetch_ahead() {
+        for (; free_ > 0 && next_ < share_.last; --free_) {
+            const uint64_t at = static_cast<uint64_t>(next_) * length_;
+            const uint32_t rows = rows_from(next_);
+            LocalTensor<T> x = inputs_.template AllocTensor<T>();
+            load_tile(x, grad_, at, rows);
+            load_tile(x[t_.buffer], output_, at, rows);
+            inputs_.EnQue(x);
+            next_ += rows;
+        }
+    }
+
+    __aicore__ void tile(uint64_t at, uint32_t rows) {
+        LocalTensor<T> x = inputs_.template DeQue<T>();
         const uint32_t count = rows * t_.pitch;
         const LocalTensor<float> products = products_.template Get<float>();
         LocalTensor<float> wide;
         if constexpr (!kIsFloat<T>) wide = wide_.template Get<float>();
         const LocalTensor<float> sums = sums_.template Get<float>();
 
-        LocalTensor<float> grad = this->widened(x, products, count);
-        const LocalTensor<float> output = this->widened(x[t_.buffer], wide, count);
+        const LocalTensor<float> grad = this->widened(x, wide, count);
+        const LocalTensor<float> output = this->widened(x[t_.buffer], wide[t_.buffer], count);
         Mul(products, grad, output, static_cast<int32_t>(count));
         sum_rows(sums, products, rows, length_, t_.pitch, scratch_.template Get<float>());
 
-        grad = this->widened(x, products, count);
         subtract_sums(grad, sums, rows, length_, t_.pitch);
         LocalTensor<U> result = results_.template AllocTensor<U>();
         this->finish(result, grad, output, count);
         inputs_.FreeTensor(x);
+        ++free_;
+        fetch_ahead();
         results_.EnQue(result);
         LocalTensor<U> done = results_.template DeQue<U>();
         this->order_stores();
@@ -88,6 +104,9 @@ class SoftmaxRows : SoftmaxTiles<T, U> {
     }
 
     const uint32_t length_;
+    const Share share_;
+    int64_t next_;   // row to fetch
+    uint32_t free_;  // buffers
     TBuf<TPosition::VECCALC> products_, wide_, sums_, scratch_;
 };
 

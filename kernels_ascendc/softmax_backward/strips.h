@@ -6,14 +6,12 @@
 
 namespace kernels {
 
-constexpr uint32_t kMaxHeld = 8;  // chunks
-
 // Strips of columns, chunk by chunk: all chunks are summed, then written. Between, the last ones
 // stay in their buffers; the others, if any, are read again. The blocks of a team share a strip and
 // exchange its sums through the workspace.
 template <typename T, typename U>
-class SoftmaxStrips : SoftmaxTiles<T, U, kMaxHeld> {
-    using Base = SoftmaxTiles<T, U, kMaxHeld>;
+class SoftmaxStrips : SoftmaxTiles<T, U, kMaxQueued> {
+    using Base = SoftmaxTiles<T, U, kMaxQueued>;
     using Base::grad_;
     using Base::inputs_;
     using Base::out_;
@@ -104,7 +102,7 @@ class SoftmaxStrips : SoftmaxTiles<T, U, kMaxHeld> {
         LocalTensor<T> x = inputs_.template DeQue<T>();
         add_products(x, strip, chunks_.chunk(strip, index));
         if (index >= strip.chunks - held(strip)) {
-            held_[kept_++ % kMaxHeld] = x;
+            held_[kept_++ % kMaxQueued] = x;
         } else {
             release(x);
             fetch_ahead();
@@ -151,7 +149,7 @@ class SoftmaxStrips : SoftmaxTiles<T, U, kMaxHeld> {
     __aicore__ void write_chunk(const Strip& strip, uint64_t index) {
         const uint64_t held_chunks = held(strip);
         const bool is_held = index < held_chunks;
-        LocalTensor<T> x = is_held ? held_[written_++ % kMaxHeld] : inputs_.template DeQue<T>();
+        LocalTensor<T> x = is_held ? held_[written_++ % kMaxQueued] : inputs_.template DeQue<T>();
         const Chunk chunk = chunks_.chunk(
             strip, is_held ? index + strip.chunks - held_chunks : index - held_chunks);
         LocalTensor<U> result = results_.template AllocTensor<U>();
@@ -198,7 +196,7 @@ class SoftmaxStrips : SoftmaxTiles<T, U, kMaxHeld> {
     int64_t next_ = 0, last_ = 0;      // strips to fetch from
     uint64_t next_chunk_ = 0;          // in the order of their use
     uint64_t kept_ = 0, written_ = 0;  // of all held chunks
-    LocalTensor<T> held_[kMaxHeld];
+    LocalTensor<T> held_[kMaxQueued];
     TBuf<TPosition::VECCALC> products_, wide_;
 };
 

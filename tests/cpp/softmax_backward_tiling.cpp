@@ -57,9 +57,9 @@ struct Case {
         const int64_t buffer = t.buffer;
         int64_t sum = t.input_buffers * 2 * buffer * shape.in_size + 2 * buffer * shape.out_size;
         sum += product.has_byte_copies ? 32 : 1536;
-        sum += buffer *
-               (is_strips() || t.traversal == kSoftmaxRows ? (shape.in_size == 4 ? 4 : 8) : 12);
-        if (t.traversal == kSoftmaxRows) {
+        const bool widens = shape.in_size != 4, is_rows = t.traversal == kSoftmaxRows;
+        sum += buffer * (is_strips() ? (widens ? 8 : 4) : is_rows && !widens ? 4 : 12);
+        if (is_rows) {
             sum += round_up(t.tile, 16) * 64;
             sum += product.arch == 100 ? 2048 : round_up(t.tile, 16) * 4;
         }

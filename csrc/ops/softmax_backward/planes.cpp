@@ -87,7 +87,8 @@ bool tile_rows(const Shape& shape, const device::Product& product, SoftmaxBackwa
                uint32_t& blocks) {
     if (shape.length > product.buffer_bytes) return false;
     const auto most_rows = [&](int64_t pitch) {
-        const int64_t row = pitch * shape.chunk_bytes(2) + 4 * (kLanes + 1);
+        const int64_t wide = shape.in_size == 4 ? 0 : 4;  // of grad_output, until sums are there
+        const int64_t row = pitch * (shape.chunk_bytes(2) + wide) + 4 * (kLanes + 1);
         const int64_t room = product.buffer_bytes - (4 << 10) - tail_bytes(product);
         return std::min(room / row, kMaxTileRows);
     };
@@ -115,9 +116,9 @@ bool tile_rows(const Shape& shape, const device::Product& product, SoftmaxBackwa
     const int64_t share = divide_up(t.groups, blocks) * t.items_per_group;
     const int64_t least_rows = divide_up(kMinRowTileBytes, shape.length * shape.in_size);
     // Rows that begin inside blocks take many instructions: long tiles, after a short one that is
-    // there soon. With many tiles that is no matter.
-    const bool few = product.has_byte_copies && pitch % 8 != 0 && share <= 4 * most;
-    int64_t rows = std::min({std::max(divide_up(share, few ? 3 : 4), least_rows), most, share});
+    // there soon.
+    const bool uneven = product.has_byte_copies && pitch % 8 != 0;
+    int64_t rows = std::min({std::max(divide_up(share, uneven ? 3 : 4), least_rows), most, share});
     if (is_dense) {
         rows = std::min(round_up(rows, unit), most / unit * unit);
     } else if (product.has_byte_copies) {
@@ -128,7 +129,7 @@ bool tile_rows(const Shape& shape, const device::Product& product, SoftmaxBackwa
     }
     t.tile = static_cast<uint32_t>(rows);
     t.first =
-        few ? static_cast<uint32_t>(std::min(round_up(divide_up(rows, 4), unit), rows)) : t.tile;
+        uneven ? static_cast<uint32_t>(std::min(round_up(divide_up(rows, 2), unit), rows)) : t.tile;
     t.pitch = static_cast<uint32_t>(pitch);
     t.buffer = static_cast<uint32_t>(round_up(rows * pitch, kLanes));
     return true;
