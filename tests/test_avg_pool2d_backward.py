@@ -166,6 +166,40 @@ def test_layouts(dtype: np.dtype, layout: str, kernel: int, stride: int, padding
     out.assert_only_elements_written()
 
 
+@pytest.mark.parametrize("layout", ["contiguous", "step2", "step3"])
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@pytest.mark.parametrize("divisor", [0, 3])
+@pytest.mark.parametrize(
+    "shape, kernel",
+    [
+        ((3, 5, 28, 28), 2),
+        ((2, 700, 2, 2), 2),
+        ((2, 3, 12, 1030), (3, 2)),
+        ((1, 2, 1030, 34), (5, 2)),
+        ((2, 9, 7, 66), (1, 2)),
+    ],
+    ids=str,
+)
+def test_windows_side_by_side(
+    shape: tuple[int, ...], kernel: Any, divisor: int, dtype: np.dtype, layout: str
+) -> None:
+    g, x = operands(shape, kernel, dtype=dtype)
+    place_of_g = place_values(g, layout, np.random.default_rng(2))
+    out = place(shape, dtype, "sliced", np.random.default_rng(3))
+    got = ag.avg_pool2d_backward(place_of_g.array, x, kernel, divisor_override=divisor)
+    assert_within(got, with_cube_math_type(g, shape, kernel, divisor_override=divisor)[0])
+    ag.avg_pool2d_backward(g, x, kernel, divisor_override=divisor, grad_input=out.array)
+    assert_same_bits(out.array, got)
+    out.assert_only_elements_written()
+
+
+def test_windows_side_by_side_from_memory() -> None:
+    g, x = operands((9, 128, 112, 112), 2)
+    got = ag.avg_pool2d_backward(g, x, 2)
+    for rows, columns in product((0, 1), repeat=2):
+        assert_same_bits(got[..., rows::2, columns::2], g / FLOAT32.type(4))
+
+
 @pytest.mark.parametrize("size", [13, 16, 17, 31, 64, 65, 1025])
 def test_widths(size: int) -> None:
     for kernel, stride, padding in ((2, 2, 0), (3, 1, 1), (3, 2, 1), (2, 3, 0)):
@@ -244,6 +278,18 @@ def test_long_sum_of_equal_terms_does_not_drift() -> None:
 def test_global_pooling(size: int, dtype: np.dtype) -> None:
     got = assert_correct((2, 5, size, size), size, dtype=dtype)
     assert (got == got[..., :1, :1]).all()
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@pytest.mark.parametrize("layout", ["contiguous", "sliced"])
+@pytest.mark.parametrize("shape", [(1, 2, 700, 600), (2, 1030, 3, 11), (1, 130, 1, 4)], ids=str)
+def test_global_pooling_of_tiles(shape: tuple[int, ...], layout: str, dtype: np.dtype) -> None:
+    g, x = operands(shape, shape[2:], dtype=dtype)
+    out = place(shape, dtype, layout, np.random.default_rng(4))
+    ag.avg_pool2d_backward(g, x, shape[2:], grad_input=out.array)
+    assert_within(out.array, with_cube_math_type(g, shape, shape[2:])[0])
+    assert (out.array == out.array[..., :1, :1]).all()
+    out.assert_only_elements_written()
 
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)

@@ -14,24 +14,6 @@
 namespace ascend_grad {
 namespace {
 
-// Loads of elements `kStep` apart in memory. Of step 2, whole loads also read the element after
-// their last one.
-template <int kStep, class U>
-AG_INLINE LanePair load_pair_of(const U* p, int i) {
-    if constexpr (kStep == 1) return load_pair(p + i);
-    return load_pair_every_second(p + 2 * i);
-}
-template <int kStep, class U>
-AG_INLINE Lanes load_of(const U* p, int i) {
-    if constexpr (kStep == 1) return load(p + i);
-    return load_every_second(p + 2 * i);
-}
-template <int kStep, class U>
-AG_INLINE Lanes load_first_of(const U* p, int i, int n) {
-    if constexpr (kStep == 1) return load_first(p + i, n);
-    return load_first_every_second(p + 2 * i, n);
-}
-
 // Where rows of equal length start in the operands and how many bytes it is to the next row.
 struct Rows {
     char* at[3];

@@ -243,5 +243,24 @@ AG_INLINE void lines_from_rows(Lanes* lines, const float* rows, int pitch) {
         }
     }
 }
+
+// Loads of elements `kStep` apart in memory. Of step 2, whole loads also read the element after
+// their last one.
+template <int kStep, class U>
+AG_INLINE LanePair load_pair_of(const U* p, int i) {
+    if constexpr (kStep == 1) return load_pair(p + i);
+    return load_pair_every_second(p + 2 * i);
+}
+template <int kStep, class U>
+AG_INLINE Lanes load_of(const U* p, int i) {
+    if constexpr (kStep == 1) return load(p + i);
+    return load_every_second(p + 2 * i);
+}
+template <int kStep, class U>
+AG_INLINE Lanes load_first_of(const U* p, int i, int n) {
+    if constexpr (kStep == 1) return load_first(p + i, n);
+    return load_first_every_second(p + 2 * i, n);
+}
+
 }  // namespace
 }  // namespace ascend_grad

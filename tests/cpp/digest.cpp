@@ -223,11 +223,16 @@ int main(int argc, char** argv) {
                                        {33, 5, 15},    {20, 24, 16},  {5, 40, 49}, {2, 130, 300},
                                        {3, 2, 50, 60}, {2100, 3},     {70, 33},    {1, 9, 5000},
                                        {2, 70, 17, 3}, {3, 64, 17, 7}};
-    const std::vector<Pool> pools = {
-        {{2, 3, 8, 8}, 2, 2, 0, false, true, 0, 0},   {{1, 20, 11, 13}, 3, 2, 1, false, true, 0, 0},
-        {{2, 17, 9, 10}, 3, 2, 1, true, false, 0, 3}, {{2, 9, 14, 40}, 5, 1, 2, false, false, 0, 1},
-        {{3, 40, 7, 7}, 7, 7, 0, false, true, 0, 2},  {{2, 8, 30, 33}, 2, 3, 0, false, true, -3, 0},
-        {{1, 2, 60, 70}, 40, 2, 7, true, true, 0, 0}, {{5, 20, 600}, 4, 3, 2, true, false, 0, 0}};
+    const std::vector<Pool> pools = {{{2, 3, 8, 8}, 2, 2, 0, false, true, 0, 0},
+                                     {{1, 20, 11, 13}, 3, 2, 1, false, true, 0, 0},
+                                     {{2, 17, 9, 10}, 3, 2, 1, true, false, 0, 3},
+                                     {{2, 9, 14, 40}, 5, 1, 2, false, false, 0, 1},
+                                     {{3, 40, 7, 7}, 7, 7, 0, false, true, 0, 2},
+                                     {{2, 8, 30, 33}, 2, 3, 0, false, true, -3, 0},
+                                     {{1, 2, 60, 70}, 40, 2, 7, true, true, 0, 0},
+                                     {{5, 20, 600}, 4, 3, 2, true, false, 0, 0},
+                                     {{3, 40, 28, 36}, 2, 2, 0, false, true, 0, 0},
+                                     {{2, 9, 12, 70}, 2, 2, 0, false, true, 3, 0}};
     Report report;
     for (DataType dtype : kDtypes) {
         for (const Shape& shape : shapes) {

@@ -2,6 +2,7 @@
 
 #include "ops/avg_pool2d_backward/along_channels.h"
 #include "ops/avg_pool2d_backward/along_width.h"
+#include "ops/avg_pool2d_backward/doubled_columns.h"
 #include "ops/avg_pool2d_backward/fill.h"
 #include "ops/avg_pool2d_backward/window_by_window.h"
 
@@ -19,6 +20,8 @@ struct AvgPool2dBackwardKernel {
                 return run_tiles<PoolFill<T>>(plan, addresses, streaming, begin, end);
             case Op::Traversal::kAlongChannels:
                 return run_tiles<PoolAlongChannels<T>>(plan, addresses, streaming, begin, end);
+            case Op::Traversal::kDoubledColumns:
+                return run_tiles<PoolDoubledColumns<T>>(plan, addresses, streaming, begin, end);
             case Op::Traversal::kAlongWidth:
                 return pool_scratch::keeps_rows(plan)
                            ? run_tiles<PoolAlongWidth<T>>(plan, addresses, streaming, begin, end)

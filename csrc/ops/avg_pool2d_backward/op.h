@@ -50,6 +50,7 @@ struct AvgPool2dBackward {
         kAlongWidth,     // one plane at a time, row by row
         kAlongChannels,  // channels are contiguous in grad_output
         kFill,  // one window covers whole contiguous planes: grad_input is constant in each
+        kDoubledColumns,  // as along width: windows side by side, two columns wide
     };
 
     struct Plan {

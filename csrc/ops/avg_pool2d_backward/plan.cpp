@@ -57,6 +57,11 @@ bool covers_everything(const PoolAxis& axis) {
     return axis.windows == 1 && axis.kernel - axis.pad >= axis.extent;
 }
 
+// Each element lies under one whole window.
+bool windows_tile(const PoolAxis& axis) {
+    return axis.kernel == axis.stride && axis.pad == 0 && axis.windows * axis.stride == axis.extent;
+}
+
 void choose_traversal(Op::Plan& plan, int64_t size) {
     const int inner = plan.planes.count - 1;
     const bool planes_contiguous =
@@ -75,6 +80,10 @@ void choose_traversal(Op::Plan& plan, int64_t size) {
     } else if (along_channels && plan.width_stride[1] == size) {
         plan.traversal = Op::Traversal::kAlongChannels;
         plan.transposes = true;
+    } else if (windows_tile(plan.height) && windows_tile(plan.width) && plan.width.kernel == 2 &&
+               plan.divisor != 0.0f && plan.width_stride[1] == size &&
+               (plan.width_stride[0] == size || plan.width_stride[0] == 2 * size)) {
+        plan.traversal = Op::Traversal::kDoubledColumns;
     }
 }
 
@@ -111,7 +120,9 @@ void cut_into_tasks(Op::Plan& plan) {
         }
     } else {
         plan.channels = plan.channel_tile = 1;
-        plan.width_tile = std::min(width.extent, pool_scratch::kMaxColumns);
+        plan.width_tile = plan.traversal == Op::Traversal::kFill
+                              ? width.extent
+                              : std::min(width.extent, pool_scratch::kMaxColumns);
     }
     plan.channel_tiles = divide_up(plan.channels, plan.channel_tile);
     plan.width_tiles = divide_up(width.extent, plan.width_tile);

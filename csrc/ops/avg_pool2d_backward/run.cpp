@@ -10,11 +10,11 @@ using Op = AvgPool2dBackward;
 namespace {
 
 // Measured: as little is read, ordinary stores pay up to twice the size of other operators. On one
-// thread, up to four times where rows pass through a buffer on their way to streaming stores, and a
-// quarter more where they do not.
+// thread, up to four times where rows pass through a buffer on their way to streaming stores, and
+// to two thirds where they do not.
 bool streams(const Op::Plan& plan, int threads) {
     const bool is_buffered = plan.traversal != Op::Traversal::kAlongChannels || plan.transposes;
-    const int64_t on_one_thread = is_buffered ? plan.bytes / 4 : plan.bytes / 5 * 4;
+    const int64_t on_one_thread = is_buffered ? plan.bytes / 4 : saturated_bytes(plan.bytes, 3) / 2;
     return plan.streaming_fits && streaming_pays(threads == 1 ? on_one_thread : plan.bytes / 2);
 }
 

