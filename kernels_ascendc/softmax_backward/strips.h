@@ -26,7 +26,8 @@ class SoftmaxStrips : SoftmaxTiles<T, U, kMaxQueued> {
           chunks_(tiling),
           sums_(pipe, pointers.workspace, tiling, chunks_),
           holds_(tiling.chunks <= tiling.input_buffers),
-          early_(tiling.parts > 1 && !sums_.exchange().has_slices()),
+          early_(tiling.parts > 1 &&
+                 (__CCE_AICORE__ != 220 || tiling.chunks + 1 >= tiling.input_buffers)),
           free_(tiling.input_buffers) {
         const uint32_t floats = t_.buffer * static_cast<uint32_t>(sizeof(float));
         pipe.InitBuffer(products_, floats);
@@ -38,15 +39,19 @@ class SoftmaxStrips : SoftmaxTiles<T, U, kMaxQueued> {
         const Share share(t_, teams, team);
         next_ = share.first;
         last_ = share.last;
-        fetch_ahead();
+        // What is loaded before a team's sums holds them up, what is loaded after them does not.
+        fetch_ahead(t_.parts > 1 && !early_ ? 1 : 0);
         if (share.first < share.last) begin_total(chunks_.strip(share.first));
         for (int64_t i = share.first; i < share.last; ++i) {
             if (sums_.exchange().has_slices()) {
                 sums_.exchange().add_slice();
                 fetch_ahead();
             }
+            const Strip strip = chunks_.strip(i);
+            begin_chunk(strip, 0);  // while the sums are on their way
             sums_.end_total();
-            write_strip(chunks_.strip(i), i + 1);
+            fetch_ahead();
+            write_strip(strip, i + 1);
         }
         if (t_.parts == 1) return;
         // Every block takes part in every barrier.
@@ -62,8 +67,8 @@ class SoftmaxStrips : SoftmaxTiles<T, U, kMaxQueued> {
 
     // Chunks go through the queue in the order of their use: a strip's, those of them that are read
     // again, the next strip's. As many are on their way as there are free buffers.
-    __aicore__ void fetch_ahead() {
-        for (; free_ > 0 && next_ < last_; --free_) {
+    __aicore__ void fetch_ahead(uint32_t keep = 0) {
+        for (; free_ > keep && next_ < last_; --free_) {
             const Strip strip = chunks_.strip(next_);
             fetch(strip, next_chunk_ < strip.chunks ? next_chunk_ : next_chunk_ - strip.chunks);
             if (++next_chunk_ < 2 * strip.chunks - held(strip)) continue;
@@ -131,51 +136,64 @@ class SoftmaxStrips : SoftmaxTiles<T, U, kMaxQueued> {
         const uint64_t free = holds_ ? t_.input_buffers - t_.chunks : 0;
         const bool sums = next < last_;
         const Strip next_strip = chunks_.strip(sums ? next : 0);
+        // The first chunk is in the floats already, which sums need.
         uint64_t late = free > 1 ? free - 1 : free;
+        if (late >= strip.chunks) late = strip.chunks - 1;
         if (t_.parts == 1 || !sums) late = 0;
-        uint64_t i = 0;
-        for (; i + late < strip.chunks; ++i) {
-            write_chunk(strip, i);
+        for (uint64_t i = 0; i < strip.chunks; ++i) {
+            if (i > 0) begin_chunk(strip, i);
+            LocalTensor<U> result = end_chunk(strip);
+            store_chunk(result, strip);
+            if (i + late >= strip.chunks) continue;
             if (!early_) fetch_ahead();
             while (sums && holds_ && sums_.added() < next_strip.chunks &&
                    sums_.added() + kOnTheWay <= i + free) {
                 add_chunk(next_strip);
             }
+            if (sums && i + late + 1 == strip.chunks) begin_total(next_strip);
         }
-        if (sums) begin_total(next_strip);
-        for (; i < strip.chunks; ++i) write_chunk(strip, i);
     }
 
-    __aicore__ void write_chunk(const Strip& strip, uint64_t index) {
+    // Takes the chunk that is written next, as floats.
+    __aicore__ void begin_chunk(const Strip& strip, uint64_t index) {
         const uint64_t held_chunks = held(strip);
         const bool is_held = index < held_chunks;
-        LocalTensor<T> x = is_held ? held_[written_++ % kMaxQueued] : inputs_.template DeQue<T>();
-        const Chunk chunk = chunks_.chunk(
-            strip, is_held ? index + strip.chunks - held_chunks : index - held_chunks);
+        chunk_inputs_ = is_held ? held_[written_++ % kMaxQueued] : inputs_.template DeQue<T>();
+        chunk_ = chunks_.chunk(strip,
+                               is_held ? index + strip.chunks - held_chunks : index - held_chunks);
+        const uint32_t count = chunks_.size(chunk_);
+        LocalTensor<float> wide;
+        if constexpr (!kIsFloat<T>) wide = wide_.template Get<float>();
+        chunk_grad_ = this->widened(chunk_inputs_, products_.template Get<float>(), count);
+        chunk_output_ = this->widened(chunk_inputs_[t_.buffer], wide, count);
+    }
+
+    __aicore__ LocalTensor<U> end_chunk(const Strip& strip) {
         LocalTensor<U> result = results_.template AllocTensor<U>();
-        compute(result, x, strip, chunk);
-        release(x);
+        subtract_total(strip);
+        this->finish(result, chunk_grad_, chunk_output_, chunks_.size(chunk_));
+        release(chunk_inputs_);
         if (early_) fetch_ahead();
         results_.EnQue(result);
+        return result;
+    }
+
+    __aicore__ void store_chunk(LocalTensor<U>& result, const Strip& strip) {
         result = results_.template DeQue<U>();
         this->order_stores();
         if (chunks_.is_packed()) {
-            this->store_run(chunk.at, result, chunk.count);
+            this->store_run(chunk_.at, result, chunk_.count);
         } else {
-            this->store_all(chunk.at, result, chunk.count, strip.columns,
+            this->store_all(chunk_.at, result, chunk_.count, strip.columns,
                             static_cast<uint64_t>(t_.inner), t_.pitch);
         }
         results_.FreeTensor(result);
     }
 
-    __aicore__ void compute(const LocalTensor<U>& result, const LocalTensor<T>& x,
-                            const Strip& strip, const Chunk& chunk) {
-        const uint32_t count = chunks_.size(chunk);
-        LocalTensor<float> wide;
-        if constexpr (!kIsFloat<T>) wide = wide_.template Get<float>();
-        const LocalTensor<float> grad = this->widened(x, products_.template Get<float>(), count);
-        const LocalTensor<float> output = this->widened(x[t_.buffer], wide, count);
-        const LocalTensor<float> total = sums_.total()[chunk.phase];
+    __aicore__ void subtract_total(const Strip& strip) {
+        const LocalTensor<float>& grad = chunk_grad_;
+        const LocalTensor<float> total = sums_.total()[chunk_.phase];
+        const uint32_t count = chunks_.size(chunk_);
         if (chunks_.is_packed() && t_.inner == 1) {
             combine_row<false>(grad, total, 0, count);
         } else if (chunks_.is_packed()) {
@@ -183,20 +201,24 @@ class SoftmaxStrips : SoftmaxTiles<T, U, kMaxQueued> {
             if (periods > 0) subtract_vector(grad, total, periods, t_.pitch, t_.pitch);
             if (whole < count) subtract_vector(grad[whole], total, 1, count - whole, t_.pitch);
         } else {
-            subtract_vector(grad, total, chunk.count, strip.columns, t_.pitch);
+            subtract_vector(grad, total, chunk_.count, strip.columns, t_.pitch);
         }
-        this->finish(result, grad, output, count);
     }
 
     const StripChunks chunks_;
     StripSums sums_;
-    const bool holds_;                 // all chunks of a strip
-    const bool early_;                 // loads before stores; else after them, or between steps
+    const bool holds_;  // all chunks of a strip
+    // Loads before stores: a team's barrier waits for all of them, or hardly a buffer is free.
+    const bool early_;
     uint32_t free_;                    // buffers
     int64_t next_ = 0, last_ = 0;      // strips to fetch from
     uint64_t next_chunk_ = 0;          // in the order of their use
     uint64_t kept_ = 0, written_ = 0;  // of all held chunks
     LocalTensor<T> held_[kMaxQueued];
+    // The chunk that is written.
+    Chunk chunk_;
+    LocalTensor<T> chunk_inputs_;
+    LocalTensor<float> chunk_grad_, chunk_output_;
     TBuf<TPosition::VECCALC> products_, wide_;
 };
 

@@ -17,8 +17,8 @@ constexpr double kPieceCycles = 4;
 constexpr double kCopyCycles = 30;       // of a copy of its own
 constexpr double kStripCycles = 200;     // from the last chunk's sums to the first one's result
 constexpr double kChunkCycles = 120;     // of vector instructions' start-ups in both passes
-constexpr double kExchangeCycles = 800;  // more, in a team
-constexpr double kSoftCycles = 2000;     // of them, without a barrier in hardware
+constexpr double kExchangeCycles = 300;  // more, in a team
+constexpr double kSoftCycles = 2500;     // more, without a barrier in hardware
 constexpr double kSliceCycles = 500;     // more, with a second barrier
 constexpr double kCombineCycles = 400;   // more, of several packed columns
 constexpr double kElementCycles = 0.1;   // of vector instructions
@@ -229,7 +229,7 @@ class StripTiler {
             const int64_t floats =
                 slice > 0 ? 2 * shared + (t.parts + 1) * slice : (t.parts + 1) * shared;
             exchanged = static_cast<double>(floats * 4);
-            exchange = kExchangeCycles * widening + (product_.has_core_barrier ? 0 : kSoftCycles) +
+            exchange = kExchangeCycles + (product_.has_core_barrier ? 0 : kSoftCycles) +
                        (slice > 0 ? kSliceCycles : 0);
         }
         if (is_packed_ && shape_.inner > 1) {
