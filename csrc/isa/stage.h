@@ -2,6 +2,7 @@
 // directly.
 #pragma once
 
+#include "core/dtype.h"
 #include "isa/partial.h"
 #include "isa/shuffle.h"
 
@@ -48,6 +49,28 @@ inline void store_run(char* to, int64_t stride, const float* from, int n) {
         for (; i + kLanes <= n; i += kLanes) store(unit + i, load(from + i));
     }
     for (; i < n; ++i) write_element<T>(to + i * stride, from[i]);
+}
+
+// The same for a dtype known at run time.
+inline void load_run(DataType dtype, float* to, const char* from, int64_t stride, int n) {
+    switch (dtype) {
+        case DataType::kFloat16:
+            return load_run<Float16>(to, from, stride, n);
+        case DataType::kBFloat16:
+            return load_run<BFloat16>(to, from, stride, n);
+        default:
+            return load_run<float>(to, from, stride, n);
+    }
+}
+inline void store_run(DataType dtype, char* to, int64_t stride, const float* from, int n) {
+    switch (dtype) {
+        case DataType::kFloat16:
+            return store_run<Float16>(to, stride, from, n);
+        case DataType::kBFloat16:
+            return store_run<BFloat16>(to, stride, from, n);
+        default:
+            return store_run<float>(to, stride, from, n);
+    }
 }
 
 // A rectangle of elements in somebody's memory; strides in bytes.

@@ -32,11 +32,11 @@ struct BatchNormReduceBackwardKernel {
         ChannelSum<BatchNormReduceElement<T>> sum(plan.sums, element, operands, partials, false);
         alignas(64) float mean[LaneSums<1>::kMaxChannels];
         for (int64_t task = begin; task < end; ++task) {
-            const int64_t first = sum.first_channel(task);
-            for (int c = 0; c < sum.channel_count(task); ++c) {
-                mean[c] = read_scalar(plan.mean.dtype, addresses[Op::kMean],
-                                      (first + c) * plan.mean.stride);
-            }
+            const int64_t stride = plan.mean.stride;
+            load_run(
+                plan.mean.dtype, mean,
+                static_cast<const char*>(addresses[Op::kMean]) + sum.first_channel(task) * stride,
+                stride, sum.channel_count(task));
             sum.run(task, mean);
         }
     }
@@ -46,20 +46,22 @@ struct BatchNormReduceBackwardKernel {
         for (int64_t tile = begin; tile < end; ++tile) {
             const int64_t first = tile * Op::kFinishTile;
             const int64_t last = least(first + Op::kFinishTile, plan.channels);
-            float sum_dy[Op::kFinishTile], sum_dy_xmu[Op::kFinishTile];
-            add_blocks(plan.sums, partials, 0, first, last, sum_dy);
-            add_blocks(plan.sums, partials, 1, first, last, sum_dy_xmu);
-            for (int64_t c = first; c < last; ++c) {
-                const float invstd =
-                    read_scalar(plan.invstd.dtype, addresses[Op::kInvstd], c * plan.invstd.stride);
-                const float xmu = sum_dy_xmu[c - first];
-                const float results[] = {sum_dy[c - first], xmu, invstd * xmu, sum_dy[c - first]};
-                for (int i = 0; i < 4; ++i) {
-                    if (!plan.wanted[i]) continue;
-                    const ChannelVector& output = plan.outputs[i];
-                    write_scalar(output.dtype, addresses[Op::kFirstOutput + i], c * output.stride,
-                                 results[i]);
-                }
+            const int n = static_cast<int>(last - first);
+            float dy[Op::kFinishTile], xmu[Op::kFinishTile], weight[Op::kFinishTile];
+            add_blocks(plan.sums, partials, 0, first, last, dy);
+            add_blocks(plan.sums, partials, 1, first, last, xmu);
+            load_run(plan.invstd.dtype, weight,
+                     static_cast<const char*>(addresses[Op::kInvstd]) + first * plan.invstd.stride,
+                     plan.invstd.stride, n);
+            for (int i = 0; i < n; ++i) weight[i] *= xmu[i];
+            const float* const results[] = {dy, xmu, weight, dy};
+            for (int i = 0; i < 4; ++i) {
+                if (!plan.wanted[i]) continue;
+                const ChannelVector& output = plan.outputs[i];
+                store_run(
+                    output.dtype,
+                    static_cast<char*>(addresses[Op::kFirstOutput + i]) + first * output.stride,
+                    output.stride, results[i], n);
             }
         }
     }

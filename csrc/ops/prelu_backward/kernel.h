@@ -22,11 +22,11 @@ struct PreluElement {
 // Byte offset of an element of weight or grad_weight.
 inline int64_t element_offset(const Loops& loops, int64_t index) {
     int64_t offset = 0;
-    for (int d = loops.count - 1; d >= 0; --d) {
+    for (int d = loops.count - 1; d > 0; --d) {
         offset += index % loops.extent[d] * loops.stride[d][0];
         index /= loops.extent[d];
     }
-    return offset;
+    return loops.count > 0 ? offset + index * loops.stride[0][0] : 0;
 }
 
 // All of them, in sixteen interleaved chains that are added in order.
