@@ -12,20 +12,21 @@ class BatchNormElement {
     static constexpr uint32_t kSums = 2;
     static constexpr bool kWrites = false;
     static constexpr uint32_t kWork = sizeof(T) == sizeof(float) ? 0 : 2;
+    static constexpr bool kSplits = true;
 
     __aicore__ inline BatchNormElement(GM_ADDR invstd, GM_ADDR sum_dy, GM_ADDR sum_dy_xmu,
                                        GM_ADDR grad_weight, GM_ADDR grad_bias)
         : wanted_{sum_dy != nullptr, sum_dy_xmu != nullptr, grad_weight != nullptr,
                   grad_bias != nullptr} {
         invstd_.SetGlobalBuffer((__gm__ float*)invstd);
-        results_[0].SetGlobalBuffer((__gm__ float*)sum_dy);
-        results_[1].SetGlobalBuffer((__gm__ float*)sum_dy_xmu);
-        results_[2].SetGlobalBuffer((__gm__ float*)grad_weight);
-        results_[3].SetGlobalBuffer((__gm__ float*)grad_bias);
+        results_[kSumDy].SetGlobalBuffer((__gm__ float*)sum_dy);
+        results_[kSumDyXmu].SetGlobalBuffer((__gm__ float*)sum_dy_xmu);
+        results_[kGradWeight].SetGlobalBuffer((__gm__ float*)grad_weight);
+        results_[kGradBias].SetGlobalBuffer((__gm__ float*)grad_bias);
     }
 
     // first: dy; second: x; vector: mean.
-    __aicore__ inline void operator()(const ElementTiles<T>& tiles, uint32_t elements, bool first) {
+    __aicore__ inline void begin(const ElementTiles<T>& tiles, uint32_t elements, bool first) {
         const auto count = static_cast<int32_t>(elements);
         if constexpr (sizeof(T) == sizeof(float)) {
             if (first) {
@@ -33,38 +34,54 @@ class BatchNormElement {
             } else {
                 Add(tiles.sums[0], tiles.sums[0], tiles.first, count);
             }
-            add_products(tiles, tiles.first, tiles.second, count, first);
         } else {
-            const LocalTensor<float> dy = first ? tiles.sums[0] : tiles.work[0];
-            Cast(dy, tiles.first, RoundMode::CAST_NONE, elements);
+            Cast(tiles.work[0], tiles.first, RoundMode::CAST_NONE, elements);
+            if (first) {
+                copy_floats(tiles.sums[0], tiles.work[0], elements);
+            } else {
+                Add(tiles.sums[0], tiles.sums[0], tiles.work[0], count);
+            }
+        }
+    }
+    __aicore__ inline void operator()(const ElementTiles<T>& tiles, uint32_t elements, bool first) {
+        if constexpr (sizeof(T) == sizeof(float)) {
+            add_products(tiles, tiles.first, tiles.second, static_cast<int32_t>(elements), first);
+        } else {
             Cast(tiles.work[1], tiles.second, RoundMode::CAST_NONE, elements);
-            if (!first) Add(tiles.sums[0], tiles.sums[0], dy, count);
-            add_products(tiles, dy, tiles.work[1], count, first);
+            add_products(tiles, tiles.work[0], tiles.work[1], static_cast<int32_t>(elements),
+                         first);
         }
     }
 
-    __aicore__ inline void load(const LocalTensor<float>& free, int64_t channel, uint32_t count) {
-        if (wanted_[2]) kernels::load(free, invstd_[channel], count);
+    __aicore__ inline void load(const LocalTensor<float>& free, uint32_t sum, int64_t channel,
+                                uint32_t count) {
+        if (sum == kDyXmu && wanted_[kGradWeight]) kernels::load(free, invstd_[channel], count);
     }
 
-    __aicore__ inline void finish(const LocalTensor<float>* sums, const LocalTensor<float>& free,
-                                  int64_t channel, uint32_t count, bool empty) {
+    __aicore__ inline void finish(const LocalTensor<float>& sums, const LocalTensor<float>& free,
+                                  uint32_t sum, int64_t channel, uint32_t count, bool empty) {
         const LocalTensor<float> tail = free[round_up(count, kBlock<float>)];
         wait_for<HardEvent::V_MTE3>();
-        if (wanted_[0]) store(results_[0][channel], sums[0], count, tail);
-        if (wanted_[1]) store(results_[1][channel], sums[1], count, tail);
-        if (wanted_[3]) store(results_[3][channel], sums[0], count, tail);
-        if (!wanted_[2]) return;
+        if (sum == kDy) {
+            if (wanted_[kSumDy]) store(results_[kSumDy][channel], sums, count, tail);
+            if (wanted_[kGradBias]) store(results_[kGradBias][channel], sums, count, tail);
+            return;
+        }
+        if (wanted_[kSumDyXmu]) store(results_[kSumDyXmu][channel], sums, count, tail);
+        if (!wanted_[kGradWeight]) return;
         if (empty) {
             Duplicate(free, 0.0f, static_cast<int32_t>(count));
         } else {
-            Mul(free, free, sums[1], static_cast<int32_t>(count));
+            Mul(free, free, sums, static_cast<int32_t>(count));
         }
         wait_for<HardEvent::V_MTE3>();
-        store(results_[2][channel], free, count, tail);
+        store(results_[kGradWeight][channel], free, count, tail);
     }
 
   private:
+    enum Sum : uint32_t { kDy, kDyXmu };
+    enum Result : uint32_t { kSumDy, kSumDyXmu, kGradWeight, kGradBias };
+
     // x is overwritten.
     __aicore__ inline void add_products(const ElementTiles<T>& tiles, const LocalTensor<float>& dy,
                                         const LocalTensor<float>& x, int32_t count, bool first) {

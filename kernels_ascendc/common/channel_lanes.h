@@ -25,8 +25,8 @@ class ChannelLanes {
     // Place of the second input behind the first, elements.
     __aicore__ inline uint32_t second_at() const { return tiling_.load + kEvenBytes / sizeof(T); }
 
-    // Returns where the run begins in the inputs.
-    __aicore__ inline uint32_t load(const LocalTensor<T>& inputs, const LaneRun& run) {
+    // Returns where the run begins in the inputs; load_second() follows.
+    __aicore__ inline uint32_t load_first(const LocalTensor<T>& inputs, const LaneRun& run) {
 #if __CCE_AICORE__ == 100
         if (!packed()) {  // transposing takes whole blocks of what lies between the lanes
             wait_for<HardEvent::MTE3_V>();
@@ -37,8 +37,11 @@ class ChannelLanes {
 #endif
         const uint32_t head = head_of(run);
         load_one(inputs, first_, run, head);
-        load_one(inputs[second_at()], second_, run, head);
         return head;
+    }
+    __aicore__ inline void load_second(const LocalTensor<T>& inputs, const LaneRun& run,
+                                       uint32_t head) {
+        load_one(inputs[second_at()], second_, run, head);
     }
 
     // `tail`: as for store().

@@ -21,30 +21,32 @@ class ChannelPartials {
                                  int64_t contribution) {
         const int64_t channel = walk.block() * tiling_.block_channels;
         const uint32_t channels = walk.block_channels();
-        const uint32_t group = tiling_.group, pitch = round_up(group, kLanes);
+        const uint32_t group = tiling_.group, pitch = round_up(group, ChannelTiles::kSumStep);
         const bool spread = tiling_.layout == CHANNEL_SUM_SPREAD && group != pitch;
-#if __CCE_AICORE__ != 220
+#if __CCE_AICORE__ == 220
+        if (!spread) {
+            store_rows(partial(contribution, 0, channel), sums, kSums, channels * tiling_.width,
+                       static_cast<uint64_t>(tiling_.partial_pitch), tiling_.sum_space, sums);
+            return;
+        }
+#else
         if (spread) wait_for<HardEvent::V_S>();
 #endif
         for (uint32_t i = 0; i < kSums; ++i) {
             const LocalTensor<float> from = sums[i * tiling_.sum_space];
             const GlobalTensor<float> to = partial(contribution, i, channel);
-            if (spread) {
 #if __CCE_AICORE__ == 220
-                const uint32_t whole = channels / group;
-                if (whole > 0) store_rows(to, from, whole, group, group, pitch, from);
-                if (channels > whole * group) {
-                    kernels::store(to[whole * group], from[whole * pitch], channels - whole * group,
-                                   from);
-                }
-                continue;
+            const uint32_t whole = channels / group, rest = channels % group;
+            if (whole > 0) store_rows(to, from, whole, group, group, pitch, from);
+            if (rest > 0) kernels::store(to[whole * group], from[whole * pitch], rest, from);
 #else
+            if (spread) {
                 for (uint32_t c = group; c < channels; ++c)
                     from.SetValue(c, from.GetValue(c / group * pitch + c % group));
                 wait_for<HardEvent::S_MTE3>();
-#endif
             }
             store_packed(to, from, channels * tiling_.width);
+#endif
         }
     }
 
@@ -71,22 +73,21 @@ class ChannelPartials {
 #endif
     }
 
-    // rows[0..) = the sums so far and contributions from `done` on, for `count` channels from
-    // `channel` on; returns how many are done. Sums lie [sum][channel][width], `step` channels
-    // apart.
-    __aicore__ inline uint32_t add(const LocalTensor<float>& rows, uint32_t done, int64_t channel,
-                                   uint32_t count, uint32_t step) {
-        const uint32_t floats = count * tiling_.width, pitch = step * tiling_.width;
+    // rows[0..) = that sum so far and contributions from `done` on, for `count` channels from
+    // `channel` on; returns how many are done. They lie [channel][width], `step` channels apart.
+    __aicore__ inline uint32_t add(const LocalTensor<float>& rows, uint32_t done, uint32_t sum,
+                                   int64_t channel, uint32_t count, uint32_t step) {
+        const uint32_t pitch = step * tiling_.width;
         // The sums of those before stay in the first row.
         const uint32_t before = done > 0 ? 1 : 0;
-        const uint32_t most = tiling_.tile / (kSums * pitch) - before;
+        const uint32_t most = tiling_.tile / pitch - before;
         const uint32_t left = tiling_.contributions - done;
         const uint32_t taken = left < most ? left : most;
         if (before > 0) wait_for<HardEvent::V_MTE2>();
-        load_rows(rows[before * kSums * pitch], partial(done, 0, channel), kSums * taken, floats,
-                  static_cast<uint64_t>(tiling_.partial_pitch), pitch);
+        load_rows(rows[before * pitch], partial(done, sum, channel), taken, count * tiling_.width,
+                  static_cast<uint64_t>(kSums * tiling_.partial_pitch), pitch);
         wait_for<HardEvent::MTE2_V>();
-        fold(rows, (before + taken) * kSums * pitch, kSums * pitch);
+        fold(rows, (before + taken) * pitch, pitch);
         return done + taken;
     }
 

@@ -52,16 +52,13 @@ __aicore__ inline void repeat_lane_rows(const LocalTensor<float>& to,
     }
 }
 
-// The reverse: row g of `to` = the sum of rows (g, i) of `data`, which is overwritten.
-__aicore__ inline void sum_lane_rows(const LocalTensor<float>& to, const LocalTensor<float>& data,
-                                     uint32_t groups, uint32_t spatial) {
+// The reverse: row (g, 0) = the sum of rows (g, i) of `data`, the others are overwritten.
+__aicore__ inline void sum_lane_rows(const LocalTensor<float>& data, uint32_t groups,
+                                     uint32_t spatial) {
     const uint32_t pitch = spatial * kLanes;
     const uint32_t step = pitch / kBlockFloats;
     if (step > kMaxRepeat) {
-        for (uint32_t g = 0; g < groups; ++g) {
-            fold(data[g * pitch], pitch, kLanes);
-            copy_floats(to[g * kLanes], data[g * pitch], kLanes);
-        }
+        for (uint32_t g = 0; g < groups; ++g) fold(data[g * pitch], pitch, kLanes);
         return;
     }
     const auto stride = static_cast<uint8_t>(step);
@@ -86,22 +83,34 @@ __aicore__ inline void sum_lane_rows(const LocalTensor<float>& to, const LocalTe
         }
         left = half;
     }
-    Muls(to, data, 1.0f, kLanes, repeats, UnaryRepeatParams(1, 1, kLanes / kBlockFloats, stride));
 }
 
 class ChannelTiles {
+#if __CCE_AICORE__ != 100
+    static constexpr uint32_t kLengthStep = 8;  // of interleave()
+#else
+    static constexpr uint32_t kLengthStep = 16;
+#endif
+
   public:
+    // With CHANNEL_SUM_SPREAD lanes of a vector of sums are multiples of that apart, and those of a
+    // vector of channels' values.
+    static constexpr uint32_t kSumStep = kLengthStep;
+    template <typename Vector>
+    static constexpr uint32_t kVectorStep =
+        kLengthStep > kBlock<Vector> ? kLengthStep : kBlock<Vector>;
+
     __aicore__ inline explicit ChannelTiles(const ChannelSumTiling& tiling)
         : tiling_(tiling),
           lane_floats_(tiling.rows * tiling.group * tiling.spatial),
-          group_pitch_(round_up(tiling.group, kLanes)) {}
+          group_pitch_(round_up(tiling.group, kSumStep)) {}
 
-    // The values of a block's channels, as they lie in `vector`: for CHANNEL_SUM_SPREAD
-    // group_pitch() from lane to lane.
-    // tile[k] = the value of element k's channel. The contents of the tiles `free` and `scratch`
-    // are lost.
+    // tile[k] = the value of element k's channel, for a block's channels, which with
+    // CHANNEL_SUM_SPREAD are `vector_pitch` from lane to lane. The contents of the tiles `free` and
+    // `scratch` are lost.
     __aicore__ inline void expand(const LocalTensor<float>& tile, const LocalTensor<float>& vector,
-                                  uint32_t lanes, const LocalTensor<float>& free,
+                                  uint32_t vector_pitch, uint32_t lanes,
+                                  const LocalTensor<float>& free,
                                   const LocalTensor<float>& scratch) const {
         switch (tiling_.layout) {
             case CHANNEL_SUM_ROWS:
@@ -121,27 +130,25 @@ class ChannelTiles {
                 fill(tile, scratch, tiling_.slots * tiling_.pitch);
                 break;
             default:
-                expand_lanes(tile, vector, free, scratch);
+                expand_lanes(tile, vector, vector_pitch, free, scratch);
         }
     }
 
-    // sums[i][...] = the sums of each channel over tiles[i], which is overwritten:
-    // [channel][tiling.width], with CHANNEL_SUM_SPREAD [lane][group_pitch()]. The contents of
-    // `scratch` are lost, and of `transposing` on Ascend 910.
-    template <uint32_t kSums>
-    __aicore__ inline void reduce(const LocalTensor<float> (&sums)[kSums],
-                                  const LocalTensor<float>* tiles, uint32_t lanes,
-                                  const LocalTensor<float>& scratch,
+    // sums[i][...] = the sums of each channel over tiles[i], i < count, which are overwritten:
+    // [channel][tiling.width], with CHANNEL_SUM_SPREAD [lane][round_up(group, kSumStep)]. The
+    // contents of `scratch` are lost, and of `transposing` on Ascend 910.
+    __aicore__ inline void reduce(const LocalTensor<float>* sums, const LocalTensor<float>* tiles,
+                                  uint32_t count, uint32_t lanes, const LocalTensor<float>& scratch,
                                   const LocalTensor<float>& transposing) const {
         // Blocks of the halves of all lanes of all sums, side by side.
-        const uint32_t rows = kSums * lanes;
+        const uint32_t rows = count * lanes;
         if (tiling_.layout == CHANNEL_SUM_CHANNELS) {
             for (uint32_t row = 0; row < rows; ++row)
                 halve(scratch[row * kBlockFloats], tiles[row / lanes][row % lanes * tiling_.pitch],
                       rows);
             fold(scratch, tiling_.length / kLanes * kBlockFloats * rows, kBlockFloats * rows);
         }
-        for (uint32_t i = 0; i < kSums; ++i) {
+        for (uint32_t i = 0; i < count; ++i) {
             const LocalTensor<float> tile = tiles[i];
             switch (tiling_.layout) {
                 case CHANNEL_SUM_ROWS:
@@ -162,8 +169,6 @@ class ChannelTiles {
         }
     }
 
-    __aicore__ inline uint32_t group_pitch() const { return group_pitch_; }
-
     // sums[c] = the sum of the eight floats values[c * 8 ...], c < count. Reads and writes whole
     // groups of sixteen channels; `sums` may be `values`.
     __aicore__ inline void sum_eights(const LocalTensor<float>& sums,
@@ -178,11 +183,6 @@ class ChannelTiles {
     }
 
   private:
-#if __CCE_AICORE__ != 100
-    static constexpr uint32_t kLengthStep = 8;  // of interleave()
-#else
-    static constexpr uint32_t kLengthStep = 16;
-#endif
     static constexpr uint32_t kEights = kLengthStep;
 
     // sums[...] = the sums of `count` channels as eights of floats, as tiling.width has them.
@@ -237,23 +237,18 @@ class ChannelTiles {
     }
 
     __aicore__ inline void expand_lanes(const LocalTensor<float>& tile,
-                                        const LocalTensor<float>& vector,
+                                        const LocalTensor<float>& vector, uint32_t vector_pitch,
                                         const LocalTensor<float>& free,
                                         const LocalTensor<float>& scratch) const {
         const bool spread = tiling_.layout == CHANNEL_SUM_SPREAD;
-        interleave(scratch, vector, group_pitch_, spread ? group_pitch_ : 0, free);
+        interleave(scratch, vector, group_pitch_, spread ? vector_pitch : 0, free);
         repeat_lane_rows(free, scratch, tiling_.group, tiling_.spatial);
         const uint32_t row = tiling_.group * tiling_.spatial * kLanes;
         for (uint32_t done = 1; done < tiling_.rows; done *= 2) {
             const uint32_t left = tiling_.rows - done;
             copy_floats(free[done * row], free, (done < left ? done : left) * row);
         }
-        const uint32_t whole = round_up(lane_floats_, kLanes);
-        deinterleave(tile, free, whole, tiling_.pitch, scratch);
-#if __CCE_AICORE__ != 100
-        // Each lane has overwritten the begin of the next.
-        if (whole > tiling_.pitch) deinterleave(tile, free, kLanes, tiling_.pitch, scratch);
-#endif
+        deinterleave(tile, free, lane_floats_, tiling_.pitch, scratch);
     }
 
     __aicore__ inline void reduce_lanes(const LocalTensor<float>& sums,
@@ -263,16 +258,20 @@ class ChannelTiles {
         interleave(scratch, tile, round_up(lane_floats_, kLengthStep), tiling_.pitch, transposing);
         const uint32_t row = tiling_.group * tiling_.spatial * kLanes;
         fold(scratch, tiling_.rows * row, row);
-        Duplicate(tile, 0.0f, static_cast<int32_t>(group_pitch_ * kLanes));
-        sum_lane_rows(tile, scratch, tiling_.group, tiling_.spatial);
+        sum_lane_rows(scratch, tiling_.group, tiling_.spatial);
+#if __CCE_AICORE__ != 100
+        const LocalTensor<float> rest = tile[kLanes * group_pitch_];
+#else
+        const LocalTensor<float>& rest = transposing;
+#endif
         if (tiling_.layout == CHANNEL_SUM_SPREAD) {
-            deinterleave(sums, tile, group_pitch_, group_pitch_, transposing);
+            deinterleave(sums, scratch, tiling_.group, group_pitch_, rest, tiling_.spatial);
             return;
         }
         // Here all lanes have the same channels.
-        deinterleave(scratch, tile, group_pitch_, group_pitch_, transposing);
-        fold(scratch, kLanes * group_pitch_, group_pitch_);
-        copy_floats(sums, scratch, group_pitch_);
+        deinterleave(tile, scratch, tiling_.group, group_pitch_, rest, tiling_.spatial);
+        fold(tile, kLanes * group_pitch_, group_pitch_);
+        copy_floats(sums, tile, group_pitch_);
     }
 
     const ChannelSumTiling& tiling_;

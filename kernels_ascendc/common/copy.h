@@ -89,6 +89,21 @@ __aicore__ inline void wait_for() {
     WaitFlag<event>(id);
 }
 
+template <HardEvent event>
+__aicore__ inline event_t new_event() {
+    return static_cast<event_t>(GetTPipePtr()->AllocEventID<event>());
+}
+template <HardEvent event>
+__aicore__ inline void release_event(event_t id) {
+    GetTPipePtr()->ReleaseEventID<event>(id);
+}
+// For one that is set.
+template <HardEvent event>
+__aicore__ inline void end_event(event_t id) {
+    WaitFlag<event>(id);
+    release_event<event>(id);
+}
+
 #if __CCE_AICORE__ != 220
 // Makes scalar stores to `to` visible to others; where there is no such instruction, the end of the
 // kernel does.

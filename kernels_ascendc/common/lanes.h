@@ -89,18 +89,26 @@ __aicore__ inline void interleave(const LocalTensor<float>& to, const LocalTenso
     }
 }
 
+// The reverse: to[lane * pitch + i] = from[(i * step) * 16 + lane], i < length; up to a multiple of
+// 8 the last element repeats. Overwrites 64 floats of `scratch` where that is no multiple of 16.
 __aicore__ inline void deinterleave(const LocalTensor<float>& to, const LocalTensor<float>& from,
-                                    uint32_t length, uint32_t pitch, const LocalTensor<float>&) {
-    for (uint32_t done = 0; done < length; done += kMaxRepeat * kLanes) {
-        const uint32_t left = length - done;
-        const uint32_t repeats = (left < kMaxRepeat * kLanes ? left : kMaxRepeat * kLanes) / kLanes;
+                                    uint32_t length, uint32_t pitch,
+                                    const LocalTensor<float>& scratch, uint32_t step = 1) {
+    constexpr uint32_t kHalf = 8;
+    for (uint32_t done = 0, repeats; done < length; done += repeats * kLanes) {
+        const uint32_t left = length - done, whole = left / kLanes;
+        repeats = whole == 0 ? 1 : whole < kMaxRepeat ? whole : kMaxRepeat;
         for (uint32_t side = 0; side < 2; ++side) {  // lanes 0 to 7, then 8 to 15
             LocalTensor<float> target[16], source[16];
             for (uint32_t k = 0; k < 16; ++k) {
-                source[k] = from[(done + k) * kLanes + side * 8];
-                target[k] = to[(side * 8 + k / 2) * pitch + done + k % 2 * 8];
+                const uint32_t row = done + (k < left ? k : left - 1);
+                source[k] = from[row * step * kLanes + side * kHalf];
+                const uint32_t lane = k / 2, half = k % 2;
+                target[k] = half * kHalf < left
+                                ? to[(side * kHalf + lane) * pitch + done + half * kHalf]
+                                : scratch[lane * kHalf];
             }
-            transpose_blocks(target, source, repeats, 2, 2 * kLanes);
+            transpose_blocks(target, source, repeats, 2, 2 * kLanes * step);
         }
     }
 }
@@ -141,16 +149,20 @@ __aicore__ inline void interleave(const LocalTensor<float>& to, const LocalTenso
     }
 }
 
+// Up to a multiple of 16 the last element repeats here. Overwrites `from`.
 __aicore__ inline void deinterleave(const LocalTensor<float>& to, const LocalTensor<float>& from,
                                     uint32_t length, uint32_t pitch,
-                                    const LocalTensor<float>& scratch) {
+                                    const LocalTensor<float>& scratch, uint32_t step = 1) {
+    const uint32_t last = length - 1;
+    length = round_up(length, kLanes);
     const LocalTensor<half> rows = from.ReinterpretCast<half>();
     const LocalTensor<half> halves = scratch.ReinterpretCast<half>();
     for (uint32_t side = 0; side < 2; ++side) {
         for (uint32_t i = 0; i < length; i += kLanes) {
             LocalTensor<half> target[16], source[16];
             for (uint32_t k = 0; k < 16; ++k) {
-                source[k] = rows[(i + k) * 2 * kLanes + side * 16];
+                const uint32_t row = i + k < last ? i + k : last;
+                source[k] = rows[row * step * 2 * kLanes + side * 16];
                 target[k] = halves[(side * 16 + k) * length + i];
             }
             transpose_blocks(target, source, 1, 0, 0);

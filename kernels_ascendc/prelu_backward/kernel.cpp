@@ -10,6 +10,7 @@ class PreluElement {
     using Vector = T;
     static constexpr uint32_t kSums = 1;
     static constexpr bool kWrites = true;
+    static constexpr bool kSplits = false;
     static constexpr uint32_t kWork = sizeof(T) == sizeof(float) ? 1 : 2;
 
     __aicore__ inline PreluElement(TPipe& pipe, uint32_t tile, GM_ADDR grad_weight) {
@@ -20,6 +21,7 @@ class PreluElement {
     }
 
     // first: grad_output; second: input, then grad_input; vector: weight.
+    __aicore__ inline void begin(const ElementTiles<T>&, uint32_t, bool) {}
     __aicore__ inline void operator()(const ElementTiles<T>& tiles, uint32_t count, bool first) {
         if constexpr (sizeof(T) == sizeof(float)) {
             select(tiles, tiles.first, tiles.second, count, first);
@@ -31,16 +33,16 @@ class PreluElement {
         }
     }
 
-    __aicore__ inline void load(const LocalTensor<float>&, int64_t, uint32_t) {}
+    __aicore__ inline void load(const LocalTensor<float>&, uint32_t, int64_t, uint32_t) {}
 
-    __aicore__ inline void finish(const LocalTensor<float>* sums, const LocalTensor<float>& free,
-                                  int64_t channel, uint32_t count, bool) {
+    __aicore__ inline void finish(const LocalTensor<float>& sums, const LocalTensor<float>& free,
+                                  uint32_t, int64_t channel, uint32_t count, bool) {
         LocalTensor<T> result;
         if constexpr (sizeof(T) == sizeof(float)) {
-            result = sums[0];
+            result = sums;
         } else {
             result = free.template ReinterpretCast<T>();
-            Cast(result, sums[0], kRound, count);
+            Cast(result, sums, kRound, count);
         }
         wait_for<HardEvent::V_MTE3>();
         store(grad_weight_[channel], result, count,
