@@ -70,8 +70,15 @@ def test_random_prelus(soc: str, dtype: np.dtype, device_seeds: range) -> None:
         (70001, 1),
         (20001, 3),
         (3000, 16),
+        (3000, 520),
         (2, 9001),
         (513, 130),
+        (1001, 130),
+        (4099, 499),
+        (515, 129),
+        (700, 250),
+        (777, 101),
+        (527, 813),
         (1, 100003),
         (3, 7011, 2),
         (47, 127, 1, 3),
@@ -122,7 +129,9 @@ def test_prelu_of_one_weight_and_broadcast_gradients(soc: str, gradient: tuple[i
 
 
 @pytest.mark.parametrize("soc", SOCS)
-@pytest.mark.parametrize("shape", [(64, 40), (300, 3), (5, 3, 2000), (4, 700, 3)], ids=str)
+@pytest.mark.parametrize(
+    "shape", [(64, 40), (300, 3), (520, 101), (5, 3, 2000), (4, 700, 3)], ids=str
+)
 def test_special_values_stay_in_their_channel(soc: str, shape: tuple[int, ...]) -> None:
     for operator in (BATCH_NORM, PRELU):
         arrays = operands(operator, shape)
@@ -166,6 +175,7 @@ LARGE = [
     ((32, 64, 28, 28), 0.003, 0.016),
     ((32, 768, 49), 0.015, 0.039),
     ((2048, 1000), 0.051, 0.095),
+    ((6144, 500), 0.025, 0.041),
 ]
 
 

@@ -24,11 +24,11 @@ class PreluElement {
     __aicore__ inline void begin(const ElementTiles<T>&, uint32_t, bool) {}
     __aicore__ inline void operator()(const ElementTiles<T>& tiles, uint32_t count, bool first) {
         if constexpr (sizeof(T) == sizeof(float)) {
-            select(tiles, tiles.first, tiles.second, count, first);
+            select(tiles, tiles.first, tiles.second, tiles.work[0], count, first);
         } else {
             Cast(tiles.work[0], tiles.first, RoundMode::CAST_NONE, count);
             Cast(tiles.work[1], tiles.second, RoundMode::CAST_NONE, count);
-            select(tiles, tiles.work[0], tiles.work[1], count, first);
+            select(tiles, tiles.work[0], tiles.work[1], tiles.work[1], count, first);
             Cast(tiles.second, tiles.work[1], kRound, count);
         }
     }
@@ -54,9 +54,12 @@ class PreluElement {
         IsSameType<T, half>::value ? RoundMode::CAST_NONE : RoundMode::CAST_RINT;
 
     // x = grad_input. Selects, so that a branch not taken leaves no trace, not even its infinity
-    // times 0.
+    // times 0. Overwrites whole repeats of `product`, which may be x if no other tile follows
+    // there.
     __aicore__ inline void select(const ElementTiles<T>& tiles, const LocalTensor<float>& g,
-                                  const LocalTensor<float>& x, uint32_t elements, bool first) {
+                                  const LocalTensor<float>& x,
+                                  [[maybe_unused]] const LocalTensor<float>& product,
+                                  uint32_t elements, bool first) {
         const uint32_t repeats = (elements + kRepeatFloats - 1) / kRepeatFloats;
         const LocalTensor<uint8_t> positive = positive_.Get<uint8_t>();
         const LocalTensor<float> zeros = zeros_.Get<float>();
@@ -69,28 +72,27 @@ class PreluElement {
             const auto part = static_cast<int32_t>(left < kRepeatFloats ? left : kRepeatFloats);
             const LocalTensor<float> here = x[at];
             Compare(positive, here, zeros, CMPMODE::GT, kRepeatFloats);
-            Mul(here, here, g[at], static_cast<int32_t>(kRepeatFloats));
-            Select(here, positive, zeros, here, SELMODE::VSEL_CMPMASK_SPR, kRepeatFloats, 1,
-                   params);
+            const auto mask = static_cast<uint64_t>(part);
+            Mul(here, here, g[at], part);
+            Select(here, positive, zeros, here, SELMODE::VSEL_CMPMASK_SPR, mask, 1, params);
             if (first) {
                 copy_floats(tiles.sums[0][at], here, static_cast<uint32_t>(part));
             } else {
                 Add(tiles.sums[0][at], tiles.sums[0][at], here, part);
             }
-            Mul(here, tiles.vector[at], g[at], static_cast<int32_t>(kRepeatFloats));
-            Select(here, positive, g[at], here, SELMODE::VSEL_CMPMASK_SPR, kRepeatFloats, 1,
-                   params);
+            Mul(here, tiles.vector[at], g[at], part);
+            Select(here, positive, g[at], here, SELMODE::VSEL_CMPMASK_SPR, mask, 1, params);
         }
 #else
         const auto count = static_cast<int32_t>(elements);
         CompareScalar(positive, x, 0.0f, CMPMODE::GT, repeats * kRepeatFloats);
-        Mul(x, x, g, count);
-        Select(x, positive, zeros, x, SELMODE::VSEL_TENSOR_TENSOR_MODE, kRepeatFloats,
+        Mul(product, x, g, count);
+        Select(product, positive, zeros, product, SELMODE::VSEL_TENSOR_TENSOR_MODE, kRepeatFloats,
                static_cast<uint8_t>(repeats), BinaryRepeatParams(1, 1, 1, 8, 0, 8));
         if (first) {
-            copy_floats(tiles.sums[0], x, elements);
+            copy_floats(tiles.sums[0], product, elements);
         } else {
-            Add(tiles.sums[0], tiles.sums[0], x, count);
+            Add(tiles.sums[0], tiles.sums[0], product, count);
         }
         Mul(x, tiles.vector, g, count);
         Select(x, positive, g, x, SELMODE::VSEL_TENSOR_TENSOR_MODE, elements);
