@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 // What a lane holds.
-#define CHANNEL_SUM_ROWS 0      // columns of one row, S = 1; lanes are rows
+#define CHANNEL_SUM_ROWS 0      // columns of one row, or `rows` whole ones, S = 1
 #define CHANNEL_SUM_GROUPS 1    // `rows` whole rows
 #define CHANNEL_SUM_SPREAD 2    // `group` whole channels, other lanes the channels that follow
 #define CHANNEL_SUM_CHANNELS 3  // one long channel, other lanes the channels that follow

@@ -15,6 +15,8 @@ constexpr int64_t kLeastCoreBytes = 16 << 10;  // that pay for starting another 
 constexpr uint32_t kReadingCores = 32;         // that load what global memory delivers
 constexpr int64_t kLeastPerExchanged = 32;     // bytes of data; for less, cores are too many
 constexpr int64_t kLeastPerEvenly = 200;       // the same where fewer load as fast
+constexpr int64_t kManyRows = 64;              // that are worth joining
+constexpr int64_t kStretch = 9;                // elements by which a lane there may be longer
 constexpr int64_t kMaxGroup = 255;             // repeats of one instruction
 constexpr int64_t kTile = 4096;                // elements that keep the vector unit busy
 constexpr int64_t kLoads = 4;                  // of a core, at least: they overlap with its work
@@ -71,25 +73,41 @@ bool prefers_whole_rows(int64_t row, const Limits& limits) {
            rows >= 2 * factor_to(bytes, kBlockBytes);
 }
 
+// How many rows to take as one so that it is whole blocks, if there is room for the lanes of
+// kernels_ascendc/common/joined_rows.h; else 1.
+int64_t joined_rows(const ChannelShape& shape, const Limits& limits) {
+    const int64_t rows = factor_to(shape.channels, limits.packed);
+    const int64_t row = rows * shape.channels;
+    const int64_t whole = factor_to(row * limits.element, kBlockBytes);
+    const int64_t tile = limits.tile / (whole * row) * whole * row;
+    const bool fits = tile >= std::max(row, 2 * (shape.channels + kStretch * 2 * kLanes));
+    return limits.copies_bytes && fits && shape.outer >= kManyRows * rows ? rows : 1;
+}
+
 // S = 1, long rows or rows of whole blocks.
 void tile_rows(const ChannelShape& shape, const Limits& limits, ChannelSumTiling& t) {
-    const int64_t row = shape.channels;
+    const int64_t rows = joined_rows(shape, limits);
+    const int64_t row = rows * shape.channels;
     const int64_t even = kEvenBytes / limits.element;
     const int64_t most = std::min(kColumns, limits.tile / even * even);
     int64_t columns = row;
-    if (row > most + most / 4 && !prefers_whole_rows(row, limits))
+    if (rows == 1 && row > most + most / 4 && !prefers_whole_rows(row, limits))
         columns = round_up(even_part(row, most), even);
     t.layout = CHANNEL_SUM_ROWS;
     t.blocks = divide_up(row, columns);
-    t.inner = t.last_inner = shape.outer;
+    t.inner = t.last_inner = divide_up(shape.outer, rows);
     t.block_stride = columns;
     t.lane_stride = row;
-    t.group = t.block_channels = to_u32(columns);
+    t.rows = to_u32(rows);
+    t.group = t.block_channels = to_u32(columns / rows);
     set_lanes(t, columns, 1, limits);
     int64_t slots = std::max<int64_t>(limits.tile / t.pitch, 1);
     slots = whole_multiple(slots, t.lane_stride * limits.element);
-    t.slots = to_u32(std::min(slots, shape.outer));
-    t.last_length = t.last_tail = to_u32(row - (t.blocks - 1) * columns);
+    t.slots = to_u32(std::min(slots, t.inner));
+    t.last_length = to_u32(row - (t.blocks - 1) * columns);
+    const int64_t missing = t.inner * rows - shape.outer;
+    t.tail = to_u32(columns - missing * shape.channels);
+    t.last_tail = to_u32(t.last_length - missing * shape.channels);
 }
 
 // Several whole rows to a lane.
@@ -169,7 +187,10 @@ int64_t spread_group(const ChannelShape& shape, const Limits& limits) {
 void choose_lanes(const ChannelShape& shape, const Limits& limits, ChannelSumTiling& t) {
     const int64_t row = shape.channels * shape.inner;
     const int64_t lane = limits.tile / kLanes;
-    if (shape.inner == 1 && (row % limits.packed == 0 || row * limits.element >= kEvenBytes)) {
+    // Whether lanes of whole rows would have gaps.
+    const bool gaps = lane / row < factor_to(row, limits.packed);
+    if (shape.inner == 1 && (row % limits.packed == 0 || row * limits.element >= kEvenBytes ||
+                             (gaps && joined_rows(shape, limits) > 1))) {
         tile_rows(shape, limits, t);
     } else if (row <= lane) {
         tile_groups(shape, limits, t);
@@ -190,7 +211,8 @@ void set_spaces(const Limits& limits, ChannelSumTiling& t) {
     const int64_t group = round_up(t.group, kLanes);
     int64_t floats = eights ? kLanes : group;
     if (t.layout == CHANNEL_SUM_SPREAD) floats *= kLanes;
-    if (t.layout == CHANNEL_SUM_ROWS) floats = std::max<int64_t>(group, t.pitch);
+    if (t.layout == CHANNEL_SUM_ROWS)
+        floats = t.rows > 1 ? group + kStretch * kLanes : std::max<int64_t>(group, t.pitch);
     t.vector_space = to_u32(floats);
     t.sum_space = to_u32(std::max<int64_t>(floats, int64_t{t.block_channels} * t.width));
     int64_t tile = int64_t{t.slots} * t.pitch;

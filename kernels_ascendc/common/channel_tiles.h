@@ -1,18 +1,10 @@
 // Between vectors with a value per channel and tiles of lanes (device/channel_sum.h).
 #pragma once
 
-#include "common/lanes.h"
+#include "common/joined_rows.h"
 #include "device/channel_sum.h"
 
 namespace kernels {
-
-constexpr uint32_t kRepeatFloats = 64;
-constexpr uint32_t kBlockFloats = 8;
-
-__aicore__ inline void copy_floats(const LocalTensor<float>& to, const LocalTensor<float>& from,
-                                   uint32_t count) {
-    Muls(to, from, 1.0f, static_cast<int32_t>(count));
-}
 
 // data[0..width) = the sums of data[k], k = i modulo width; the rest is overwritten. `width` is a
 // multiple of 8, count at least `width`.
@@ -114,7 +106,11 @@ class ChannelTiles {
                                   const LocalTensor<float>& scratch) const {
         switch (tiling_.layout) {
             case CHANNEL_SUM_ROWS:
-                copy_floats(tile, vector, tiling_.pitch);
+                if (tiling_.rows > 1) {
+                    JoinedRows(tiling_.group, tiling_.rows).repeat(tile, vector, free, scratch);
+                } else {
+                    copy_floats(tile, vector, tiling_.pitch);
+                }
                 for (uint32_t done = 1; done < tiling_.slots; done *= 2) {
                     const uint32_t left = tiling_.slots - done;
                     copy_floats(tile[done * tiling_.pitch], tile,
@@ -153,7 +149,11 @@ class ChannelTiles {
             switch (tiling_.layout) {
                 case CHANNEL_SUM_ROWS:
                     fold(tile, tiling_.slots * tiling_.pitch, tiling_.pitch);
-                    copy_floats(sums[i], tile, tiling_.pitch);
+                    if (tiling_.rows > 1) {
+                        JoinedRows(tiling_.group, tiling_.rows).sum(sums[i], tile, scratch);
+                    } else {
+                        copy_floats(sums[i], tile, tiling_.pitch);
+                    }
                     break;
                 case CHANNEL_SUM_CHANNELS:
                     keep_eights(sums[i], scratch[i * lanes * kBlockFloats], lanes, tile,

@@ -9,6 +9,7 @@
 
 #include "ascendc_emulator.h"
 #include "common/channel_walk.h"
+#include "common/joined_rows.h"
 #include "device/channel_sum_tiling.h"
 #include "device/product.h"
 
@@ -82,6 +83,13 @@ void check_memory(const Case& c) {
             "tiles of a load", c, t.load_slots);
     require(t.pitch * c.kernel.element_bytes % 32 == 0 || t.lane_stride == t.pitch,
             "distance of lanes", c, t.pitch);
+    if (t.layout == CHANNEL_SUM_ROWS && t.rows > 1) {
+        const kernels::JoinedRows joined(t.group, t.rows);
+        require(joined.sum_floats() <= t.sum_space, "floats of joined sums", c, t.sum_space);
+        require(joined.scratch_floats() <= t.tile, "floats to join rows with", c, t.tile);
+        require(joined.sum_floats() + 8 <= t.work || !c.kernel.writes, "the same, of a work tile",
+                c, t.work);
+    }
     if (c.kernel.writes && !c.product.has_byte_copies) {
         for (uint32_t core = 1; core < c.cores; ++core) {
             const int64_t shares = (t.units + t.cut - 1) / t.cut;

@@ -1,0 +1,75 @@
+// Rows of channels whose number is no multiple of a block's, several as one that is: channel c of
+// row j at j * channels + c, where no instruction can begin. Sixteen stretches of a row as lanes
+// (common/lanes.h) can: there a shift by elements is one by whole blocks.
+#pragma once
+
+#include "common/lanes.h"
+
+namespace kernels {
+
+constexpr uint32_t kRepeatFloats = 64;
+constexpr uint32_t kBlockFloats = 8;
+
+__aicore__ inline void copy_floats(const LocalTensor<float>& to, const LocalTensor<float>& from,
+                                   uint32_t count) {
+    Muls(to, from, 1.0f, static_cast<int32_t>(count));
+}
+
+class JoinedRows {
+  public:
+    __aicore__ inline JoinedRows(uint32_t channels, uint32_t rows)
+        : channels_(channels),
+          rows_(rows),
+          stretch_(round_up((channels + kBlockFloats + kLanes - 1) / kLanes, kBlockFloats)) {}
+
+    // Floats that sum() writes to `sums`, and that it and repeat() need of scratch.
+    __aicore__ inline uint32_t sum_floats() const { return stretch_ * kLanes; }
+    __aicore__ inline uint32_t scratch_floats() const {
+        return 2 * (sum_floats() + kBehind) + kRepeatFloats;
+    }
+
+    // row[j * channels + c] = vector[c]. Overwrites `free` and `scratch`.
+    __aicore__ inline void repeat(const LocalTensor<float>& row, const LocalTensor<float>& vector,
+                                  const LocalTensor<float>& free,
+                                  const LocalTensor<float>& scratch) const {
+        const uint32_t count = sum_floats();
+        Duplicate(row, 0.0f, static_cast<int32_t>(rows_ * channels_));
+        Duplicate(free, 0.0f, static_cast<int32_t>(count + kBlockFloats));
+        copy_floats(free[kBlockFloats], vector, channels_);
+        interleave(scratch, free, stretch_ + kBlockFloats, stretch_, free);
+        for (uint32_t j = 0; j < rows_; ++j) {
+            const uint32_t at = (kBlockFloats - shift(j)) * kLanes;
+            deinterleave(free, scratch[at], stretch_, stretch_, scratch[count + kBehind]);
+            const LocalTensor<float> to = row[begin(j)];
+            const uint32_t left = rows_ * channels_ - begin(j);
+            Add(to, to, free, static_cast<int32_t>(count < left ? count : left));
+        }
+    }
+
+    // sums[c] = the sum of row[j * channels + c] over j; overwrites more of `sums`, and `scratch`.
+    __aicore__ inline void sum(const LocalTensor<float>& sums, const LocalTensor<float>& row,
+                               const LocalTensor<float>& scratch) const {
+        const uint32_t count = sum_floats();
+        const LocalTensor<float> next = scratch[count + kBehind];
+        for (uint32_t j = 0; j < rows_; ++j) {
+            interleave(j == 0 ? scratch : next, row[begin(j)], stretch_ + kBlockFloats, stretch_,
+                       scratch);
+            if (j > 0) Add(scratch, scratch, next[shift(j) * kLanes], static_cast<int32_t>(count));
+        }
+        deinterleave(sums, scratch, stretch_, stretch_, next);
+    }
+
+  private:
+    static constexpr uint32_t kBehind = kBlockFloats * kLanes;  // floats behind the stretches
+
+    // Of row j the block in which it begins, and where there.
+    __aicore__ inline uint32_t begin(uint32_t j) const {
+        return j * channels_ / kBlockFloats * kBlockFloats;
+    }
+    __aicore__ inline uint32_t shift(uint32_t j) const { return j * channels_ % kBlockFloats; }
+
+    uint32_t channels_, rows_;
+    uint32_t stretch_;  // elements
+};
+
+}  // namespace kernels
