@@ -11,20 +11,19 @@ struct Scratch {
     uint32_t positions;
 };
 
-// to = a term + that `step` positions behind it + ..., `terms` of them.
-__aicore__ inline void add_up(const LocalTensor<float>& to, const LocalTensor<float>& from,
-                              uint32_t terms, uint32_t step, const Placement& p,
-                              const Scratch& scratch) {
-    // With many terms first the sums of two.
+// to = a term + that `step` positions behind it + ..., `terms` of them. With many, and room for
+// them in `scratch`, first the sums of two.
+__aicore__ inline void add_terms(const LocalTensor<float>& to, const LocalTensor<float>& from,
+                                 uint32_t terms, uint32_t step, const Placement& p,
+                                 const LocalTensor<float>& scratch, bool in_pairs) {
     const uint32_t pairs = terms / 2;
-    const uint32_t positions = (p.rows - 1) * p.from_row + p.columns + 2 * (pairs - 1) * step;
-    const bool in_pairs = terms >= 4 && positions <= scratch.positions;
     if (in_pairs) {
         PipeBarrier<PIPE_V>();
-        place_contiguous(scratch.lanes, from, from[step * kLanes], Placing::kSum, positions);
+        place_contiguous(scratch, from, from[step * kLanes], Placing::kSum,
+                         (p.rows - 1) * p.from_row + p.columns + 2 * (pairs - 1) * step);
         PipeBarrier<PIPE_V>();
     }
-    const LocalTensor<float>& parts = in_pairs ? scratch.lanes : from;
+    const LocalTensor<float>& parts = in_pairs ? scratch : from;
     const uint32_t count = in_pairs ? pairs : terms;
     const uint32_t next = (in_pairs ? 2 : 1) * step * kLanes;
     const uint32_t end = in_pairs ? pairs + terms % 2 : terms;
@@ -37,6 +36,24 @@ __aicore__ inline void add_up(const LocalTensor<float>& to, const LocalTensor<fl
               : i > 1    ? Placing::kAdd
                          : Placing::kSum,
               p);
+    }
+}
+
+// The same; where the scratch holds the sums of half the rows, one half after the other.
+__aicore__ inline void add_up(const LocalTensor<float>& to, const LocalTensor<float>& from,
+                              uint32_t terms, uint32_t step, const Placement& p,
+                              const Scratch& scratch) {
+    const uint32_t reach = p.columns + (terms / 2 - 1) * 2 * step, half = (p.rows + 1) / 2;
+    const auto holds = [&](uint32_t rows) {
+        return terms >= 4 && (rows - 1) * p.from_row + reach <= scratch.positions;
+    };
+    Placement part = p;
+    if (!holds(p.rows) && holds(half)) part.rows = half;
+    for (uint32_t row = 0; row < p.rows; row += half) {
+        if (row > 0) part.rows = p.rows - row;
+        add_terms(to[row * p.to_row * kLanes], from[row * p.from_row * kLanes], terms, step, part,
+                  scratch.lanes, holds(part.rows));
+        if (part.rows == p.rows) return;
     }
 }
 

@@ -153,6 +153,9 @@ void PoolTiler::set(const Choice& c) {
     t_.unit_planes = splits ? 1 : c.lane_planes;
     t_.units = divide_up(t_.planes, kLanes * t_.unit_planes) * tiles / t_.unit_tiles;
     set_buffers(c);
+    const uint32_t before = t_.tile_positions;
+    t_.tile_positions = std::max(before, to_u32(t_.scratch + pair_positions()));
+    if (!fits()) t_.tile_positions = before;
 }
 
 void PoolTiler::set_buffers(const Choice& c) {
@@ -193,6 +196,13 @@ void PoolTiler::set_buffers(const Choice& c) {
     const int64_t wide = is_fill && bytes_ == 2 ? tile / 2 : tile;
     t_.tile_positions = to_u32(std::max(wide, t_.scratch + narrow));
     t_.tile_pitch = to_u32(pitch);
+}
+
+// Where many windows of a row are added as sums of two: positions for those of half the rows.
+int64_t PoolTiler::pair_positions() const {
+    if (t_.traversal != kPoolRows || t_.cover_width < 4) return 0;
+    const int64_t rows = divide_up(t_.load_elements, t_.grad_width) + 1;
+    return divide_up(rows, 2) * t_.grad_width + t_.cover_width;
 }
 
 bool PoolTiler::fits() const {

@@ -41,6 +41,7 @@ class PoolTiler {
 
     void set(const Choice& choice);
     void set_buffers(const Choice& choice);
+    int64_t pair_positions() const;
     bool fits() const;  // what set() set
 
     // A rough count of a core's cycles with what set() set.

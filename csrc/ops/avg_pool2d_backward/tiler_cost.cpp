@@ -55,8 +55,11 @@ double PoolTiler::vector_cycles() const {
     const auto all = static_cast<double>(t_.height * t_.width);
     if (t_.traversal == kPoolFill) return all * static_cast<double>(bytes_) / 8;
     const double transposed = bytes_ == 2 ? 1.5 : 1.0;
+    const bool has_pairs = t_.tile_positions >= t_.scratch + pair_positions();
+    const uint32_t along_width =
+        has_pairs ? additions(t_.cover_width) : std::max(t_.cover_width - 1, 1u);
     constexpr double kPerRepeat = 4;
-    return (grads * (transposed + (t_.factor != 0.0f ? 1 : 2)) + rows * additions(t_.cover_width) +
+    return (grads * (transposed + (t_.factor != 0.0f ? 1 : 2)) + rows * along_width +
             all * (transposed + additions(t_.cover_height))) /
            kPerRepeat;
 }
