@@ -61,6 +61,8 @@ def test_random_configurations(soc: str, dtype: np.dtype, device_seeds: range) -
         ((100, 129), 1),
         ((47, 255), 1),
         ((3, 2041), 1),
+        ((300, 1718), 1),
+        ((800, 1003), 1),
         ((2, 9500), 1),
         ((1, 65536), 1),
         ((1, 300000), 1),

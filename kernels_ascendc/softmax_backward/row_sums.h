@@ -19,10 +19,11 @@ __aicore__ inline uint32_t row_sets(uint32_t pitch) {
     return sets;
 }
 
-// Rows `first`, first + sets, ...
-__aicore__ inline RowSet row_set(uint32_t first, uint32_t sets, uint32_t rows, uint32_t pitch) {
-    const uint32_t begin = first * pitch % kFloatsPerBlock;
-    return {first * pitch - begin, begin, (rows - first + sets - 1) / sets, sets * pitch};
+// Rows `first`, first + sets, ... of those from element `start` on.
+__aicore__ inline RowSet row_set(uint32_t first, uint32_t sets, uint32_t start, uint32_t rows,
+                                 uint32_t pitch) {
+    const uint32_t at = start + first * pitch, begin = at % kFloatsPerBlock;
+    return {at - begin, begin, (rows - first + sets - 1) / sets, sets * pitch};
 }
 
 // Lanes of a repeat, [first, last).
@@ -159,18 +160,18 @@ __aicore__ inline void sum_lanes(const LocalTensor<float>& tile,
 
 #endif
 
-// sums[r * kSumPitch + i] = the sum of data[r * pitch, + count), i < 8. Overwrites data. Room in
-// `sums`: rows rounded up to 16, times kLanes; in `scratch`: the same rows, or two tiles of 16 x 16
-// on 910A.
+// sums[r * kSumPitch + i] = the sum of data[start + r * pitch, + count), i < 8. Overwrites data.
+// Room in `sums`: rows rounded up to 16, times kLanes; in `scratch`: the same rows, or two tiles of
+// 16 x 16 on 910A.
 __aicore__ inline void sum_rows(const LocalTensor<float>& sums, const LocalTensor<float>& data,
-                                uint32_t rows, uint32_t count, uint32_t pitch,
+                                uint32_t start, uint32_t rows, uint32_t count, uint32_t pitch,
                                 const LocalTensor<float>& scratch) {
     const uint32_t sets = row_sets(pitch);
 #if __CCE_AICORE__ == 100
     Duplicate(sums, 0.0f, static_cast<int32_t>(round_up(rows, kLanes) * kLanes));
 #endif
     for (uint32_t first = 0; first < sets && first < rows; ++first) {
-        const RowSet set = row_set(first, sets, rows, pitch);
+        const RowSet set = row_set(first, sets, start, rows, pitch);
 #if __CCE_AICORE__ != 100
         sum_set(scratch[first], data[set.at], set, count, sets);
 #else
@@ -188,12 +189,13 @@ __aicore__ inline void sum_rows(const LocalTensor<float>& sums, const LocalTenso
 #endif
 }
 
-// data[r * pitch + i] -= sums[r * kSumPitch], i < count, of such sums.
+// data[start + r * pitch + i] -= sums[r * kSumPitch], i < count, of such sums.
 __aicore__ inline void subtract_sums(const LocalTensor<float>& data, const LocalTensor<float>& sums,
-                                     uint32_t rows, uint32_t count, uint32_t pitch) {
+                                     uint32_t start, uint32_t rows, uint32_t count,
+                                     uint32_t pitch) {
     const uint32_t sets = row_sets(pitch);
     for (uint32_t first = 0; first < sets && first < rows; ++first) {
-        const RowSet set = row_set(first, sets, rows, pitch);
+        const RowSet set = row_set(first, sets, start, rows, pitch);
         combine_rows<false>(data[set.at], sums[first * kSumPitch], set, set.begin + count,
                             sets * kSumPitch);
     }

@@ -6,7 +6,8 @@
 namespace kernels {
 
 // inner == 1: tiles of whole rows, `pitch` elements apart in the buffers: as they lie in memory, or
-// each from a block on.
+// each from a block on. As they lie, a tile that begins inside a block is loaded from that block's
+// begin on; the tile before leaves its part of the block to be stored with this one's.
 template <typename T, typename U>
 class SoftmaxRows : SoftmaxTiles<T, U, kMaxQueued> {
     using Base = SoftmaxTiles<T, U, kMaxQueued>;
@@ -30,16 +31,26 @@ class SoftmaxRows : SoftmaxTiles<T, U, kMaxQueued> {
         if (!kIsFloat<T>) pipe.InitBuffer(wide_, 2 * floats);
         pipe.InitBuffer(sums_, round_up(t_.tile, kLanes) * kLanes * sizeof(float));
         pipe.InitBuffer(scratch_, scratch_floats() * sizeof(float));
+        pipe.InitBuffer(carry_, kGroup * sizeof(float));
     }
 
     __aicore__ void run() {
         fetch_ahead();
         for (int64_t row = share_.first; row < share_.last; row += rows_from(row)) {
-            tile(static_cast<uint64_t>(row) * length_, rows_from(row));
+            const uint32_t rows = rows_from(row);
+            tile(static_cast<uint64_t>(row) * length_, rows, row + rows == share_.last);
         }
     }
 
   private:
+    // Elements: whole blocks of every tensor. Shares begin at multiples.
+    static constexpr uint32_t kGroup = kBlock<T> > kBlock<U> ? kBlock<T> : kBlock<U>;
+
+    // Elements before a tile that its first block has.
+    __aicore__ uint32_t lead(uint64_t at) const {
+        return t_.pitch == length_ ? static_cast<uint32_t>(at % kGroup) : 0;
+    }
+
     // On 910A the transposition takes its own 16 x 16 floats twice.
     __aicore__ uint32_t scratch_floats() const {
         return __CCE_AICORE__ == 100 ? 2 * kLanes * kLanes : round_up(t_.tile, kLanes);
@@ -64,9 +75,10 @@ class SoftmaxRows : SoftmaxTiles<T, U, kMaxQueued> {
         }
     }
 
-    __aicore__ void tile(uint64_t at, uint32_t rows) {
+    __aicore__ void tile(uint64_t at, uint32_t rows, bool is_last) {
         LocalTensor<T> x = inputs_.template DeQue<T>();
-        const uint32_t count = rows * t_.pitch;
+        const uint32_t start = lead(at);
+        const uint32_t count = start + rows * t_.pitch;
         const LocalTensor<float> products = products_.template Get<float>();
         LocalTensor<float> wide;
         if constexpr (!kIsFloat<T>) wide = wide_.template Get<float>();
@@ -75,9 +87,11 @@ class SoftmaxRows : SoftmaxTiles<T, U, kMaxQueued> {
         const LocalTensor<float> grad = this->widened(x, wide, count);
         const LocalTensor<float> output = this->widened(x[t_.buffer], wide[t_.buffer], count);
         Mul(products, grad, output, static_cast<int32_t>(count));
-        sum_rows(sums, products, rows, length_, t_.pitch, scratch_.template Get<float>());
+        sum_rows(sums, products, start, rows, length_, t_.pitch, scratch_.template Get<float>());
 
-        subtract_sums(grad, sums, rows, length_, t_.pitch);
+        subtract_sums(grad, sums, start, rows, length_, t_.pitch);
+        const uint32_t carried = is_last || t_.pitch != length_ ? 0 : count % kGroup;
+        carry(grad, start, count - carried, carried);
         LocalTensor<U> result = results_.template AllocTensor<U>();
         this->finish(result, grad, output, count);
         inputs_.FreeTensor(x);
@@ -87,17 +101,28 @@ class SoftmaxRows : SoftmaxTiles<T, U, kMaxQueued> {
         LocalTensor<U> done = results_.template DeQue<U>();
         this->order_stores();
         if (t_.pitch == length_) {
-            this->store_run(at, done, rows * length_);
+            this->store_run(at - start, done, count - carried);
         } else {
             this->store_all(at, done, rows, length_, length_, t_.pitch);
         }
         results_.FreeTensor(done);
     }
 
+    // Differences of the tile before to the first block, those of the last block to the next tile.
+    __aicore__ void carry(const LocalTensor<float>& difference, uint32_t start, uint32_t end,
+                          uint32_t carried) {
+        const LocalTensor<float> carry = carry_.template Get<float>();
+        const UnaryRepeatParams params(1, 1, 8, 8);
+        if (start > 0) Muls(difference, carry, 1.0f, static_cast<uint64_t>(start), 1, params);
+        if (carried == 0) return;
+        Muls(carry, difference[end], 1.0f, static_cast<uint64_t>(carried), 1, params);
+    }
+
     __aicore__ void load_tile(const LocalTensor<T>& to, const GlobalTensor<T>& from, uint64_t at,
                               uint32_t rows) {
         if (t_.pitch == length_) {
-            this->load_run(to, from, at, rows * length_);
+            const uint32_t start = lead(at);
+            this->load_run(to, from, at - start, start + rows * length_);
         } else {
             load_rows(to, from[at], rows, length_, length_, t_.pitch);
         }
@@ -107,7 +132,7 @@ class SoftmaxRows : SoftmaxTiles<T, U, kMaxQueued> {
     const Share share_;
     int64_t next_;   // row to fetch
     uint32_t free_;  // buffers
-    TBuf<TPosition::VECCALC> products_, wide_, sums_, scratch_;
+    TBuf<TPosition::VECCALC> products_, wide_, sums_, scratch_, carry_;
 };
 
 }  // namespace kernels

@@ -70,7 +70,7 @@ class StripSums {
         if (is_columns_) spread_columns();
         if (!is_row_) return;
         total_ = sums_.Get<float>();
-        sum_rows(total_, partial_, 1, kFloatsPerBlock, kFloatsPerBlock, scratch_.Get<float>());
+        sum_rows(total_, partial_, 0, 1, kFloatsPerBlock, kFloatsPerBlock, scratch_.Get<float>());
     }
 
     // Of a team's sums: their steps between begin_total() and end_total().

@@ -60,7 +60,7 @@ struct Case {
         const bool widens = shape.in_size != 4, is_rows = t.traversal == kSoftmaxRows;
         sum += buffer * (is_strips() ? (widens ? 8 : 4) : is_rows && !widens ? 4 : 12);
         if (is_rows) {
-            sum += round_up(t.tile, 16) * 64;
+            sum += round_up(t.tile, 16) * 64 + 64;
             sum += product.arch == 100 ? 2048 : round_up(t.tile, 16) * 4;
         }
         if (!is_strips()) return sum;
@@ -115,14 +115,18 @@ struct Case {
         require(t.items == shape.outer && t.parts == 1, "items are planes");
         if (t.traversal == kSoftmaxRows) {
             require(shape.inner == 1 && t.pitch >= shape.length, "rows overlap");
-            require(t.buffer == round_up(t.tile * t.pitch, 16), "tile of rows");
             require(t.first >= 1 && t.first <= t.tile, "first tile");
+            int64_t before = 0;  // elements of a tile's first block
             if (t.pitch == shape.length) {
                 const int64_t size = std::min(shape.in_size, shape.out_size);
-                require(t.tile * t.pitch * size % 32 == 0, "tiles between blocks");
-                require(t.first * t.pitch * size % 32 == 0, "tiles between blocks");
+                const bool whole = t.tile * t.pitch * size % 32 == 0;
+                require(whole || product.has_byte_copies, "tiles between blocks");
+                if (!whole) before = 32 / size - 1;
+                require(!whole || t.first * t.pitch * size % 32 == 0, "first tile ends in a block");
                 require(t.items_per_group * t.pitch * size % 32 == 0, "shares between blocks");
+                require(whole || t.pitch * size >= 32, "a tile within a block");
             }
+            require(t.buffer == round_up(before + t.tile * t.pitch, 16), "tile of rows");
             return;
         }
         require(t.pitch >= t.tile * plane() && t.buffer == 16 * t.pitch, "tile of lanes");

@@ -12,6 +12,12 @@ constexpr int64_t kLanes = 16;
 constexpr int64_t kMinBytesPerBlock = 16 << 10;  // below, starting a core costs more than it saves
 constexpr int64_t kMinRowTileBytes = 4 << 10;
 constexpr int64_t kMaxTileRows = 4095;  // that one copy can have
+// Estimates, to choose by.
+constexpr double kUnalignedFactor = 0.7;  // of the bandwidth, where rows are copied one by one
+constexpr double kRowCycles = 100;        // of vector instructions' start-ups, of rows one by one
+constexpr double kElementCycles[] = {0.22, 0.28};  // of rows as they lie, as floats or converted
+constexpr double kCoreRate = 18;                   // bytes of one of all cores
+constexpr int64_t kMaxStride = 255;                // blocks between repeats
 
 }  // namespace
 
@@ -81,8 +87,28 @@ bool tile_lanes(const Shape& shape, const device::Product& product, SoftmaxBackw
     return true;
 }
 
-// Several rows at a time, as they lie if as many of them fit as end with a block, else each from a
-// block on. False where not even one fits.
+// Whether rows are better in the buffers as they lie than each from a block on, on products that
+// can do either. As they lie, groups of `unit` rows are shared out, which begin at blocks.
+bool lie_better(const Shape& shape, const device::Product& product, int64_t unit) {
+    const auto time = [&](int64_t rows, double copies, double computing) {
+        const int64_t groups = divide_up(shape.outer, rows), most = most_blocks(shape, product);
+        const int64_t blocks = best_blocks(groups, most, product);
+        const double busy = static_cast<double>(std::max(blocks, saturating_blocks(product)));
+        const double share = static_cast<double>(divide_up(groups, blocks) * rows);
+        return share * std::max(copies * busy / product.cores, computing);
+    };
+    const double length = static_cast<double>(shape.length);
+    const double copies =
+        length * static_cast<double>(2 * shape.in_size + shape.out_size) / kCoreRate;
+    // Rows with the same place in a block are worked on at once unless that is too far apart.
+    const int64_t step = shape.length / std::gcd<int64_t>(shape.length, 8);
+    const double computing =
+        step > kMaxStride ? kRowCycles + kElementCycles[shape.in_size != 4] * length : 0;
+    return time(unit, copies, computing) < time(1, copies / kUnalignedFactor, 0);
+}
+
+// Several rows at a time, as they lie if as many of them fit as end with a block (fewer where the
+// product stores bytes), else each from a block on. False where not even one fits.
 bool tile_rows(const Shape& shape, const device::Product& product, SoftmaxBackwardTiling& t,
                uint32_t& blocks) {
     if (shape.length > product.buffer_bytes) return false;
@@ -94,7 +120,9 @@ bool tile_rows(const Shape& shape, const device::Product& product, SoftmaxBackwa
     };
     const int64_t block = 32 / std::min(shape.in_size, shape.out_size);  // elements
     int64_t unit = block / std::gcd(shape.length, block);
-    const bool is_dense = most_rows(shape.length) >= unit;
+    const bool is_dense = product.has_byte_copies
+                              ? most_rows(shape.length) >= 1 && lie_better(shape, product, unit)
+                              : most_rows(shape.length) >= unit;
     const int64_t pitch = is_dense ? shape.length : round_up(shape.length, kLanes);
     const int64_t most = most_rows(pitch);
     if (most < 1) return false;
@@ -119,9 +147,9 @@ bool tile_rows(const Shape& shape, const device::Product& product, SoftmaxBackwa
     // there soon.
     const bool uneven = product.has_byte_copies && pitch % 8 != 0;
     int64_t rows = std::min({std::max(divide_up(share, uneven ? 3 : 4), least_rows), most, share});
-    if (is_dense) {
+    if (is_dense && most >= unit) {
         rows = std::min(round_up(rows, unit), most / unit * unit);
-    } else if (product.has_byte_copies) {
+    } else if (product.has_byte_copies && !is_dense) {
         // Tiles that begin at multiples of 512 bytes, or as many of them as may be.
         int64_t aligned = even;
         while (aligned > rows) aligned /= 2;
@@ -131,7 +159,9 @@ bool tile_rows(const Shape& shape, const device::Product& product, SoftmaxBackwa
     t.first =
         uneven ? static_cast<uint32_t>(std::min(round_up(divide_up(rows, 2), unit), rows)) : t.tile;
     t.pitch = static_cast<uint32_t>(pitch);
-    t.buffer = static_cast<uint32_t>(round_up(rows * pitch, kLanes));
+    // As they lie, tiles may begin inside blocks.
+    const int64_t lead = is_dense && rows % unit > 0 ? block - 1 : 0;
+    t.buffer = static_cast<uint32_t>(round_up(lead + rows * pitch, kLanes));
     return true;
 }
 
