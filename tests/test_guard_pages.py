@@ -24,6 +24,12 @@ def between_guards(
 ) -> np.ndarray:
     """An array of that layout whose last (or first) byte touches an inaccessible page."""
     strides = place(shape, dtype, layout, np.random.default_rng(0)).array.strides
+    return with_strides(shape, dtype, strides, at_end)
+
+
+def with_strides(
+    shape: tuple[int, ...], dtype: np.dtype, strides: tuple[int, ...], at_end: bool
+) -> np.ndarray:
     low, high = reach(shape, strides)
     span = high - low + dtype.itemsize
     pages = -(-span // PAGE)
@@ -38,6 +44,43 @@ def between_guards(
     return array
 
 
+def apart(rows: int, columns: int, dtype: np.dtype, step: int) -> np.ndarray:
+    """Every row ends at an inaccessible page."""
+    memory = mmap.mmap(-1, 2 * rows * PAGE)
+    array = np.ndarray(
+        (1, 1, rows, columns),
+        dtype,
+        memory,
+        PAGE - ((columns - 1) * step + 1) * dtype.itemsize,
+        (0, 0, 2 * PAGE, step * dtype.itemsize),
+    )
+    array[...] = 1
+    for row in range(rows):
+        address = ctypes.addressof(ctypes.c_char.from_buffer(memory)) + (2 * row + 1) * PAGE
+        if LIBC.mprotect(ctypes.c_void_p(address), ctypes.c_size_t(PAGE), 0) != 0:
+            raise OSError(ctypes.get_errno(), "mprotect")
+    return array
+
+
+def call_with_gaps(dtype: np.dtype) -> None:
+    for columns, step in product((1, 2, 5, 15, 16, 17, 33, 40), (1, 2, 3)):
+        size = dtype.itemsize * step
+        gradients = [apart(3, columns, dtype, step)]
+        for odd in range(1, 2 * size):
+            strides = (0, 0, columns * size + odd, size)
+            gradients.append(with_strides((1, 1, 3, columns), dtype, strides, True))
+        for g in gradients:
+            ag.softmax_backward(g, g, -1)
+            ag.softmax_backward(g, g, -2)
+            ag.prelu_backward(g, g, np.ones(1, dtype))
+            ag.batch_norm_reduce_backward(g, g, np.zeros(1, dtype), np.ones(1, dtype))
+            for kernel, stride, padding in ((2, 2, 0), (3, 2, 1), (3, 1, 1), (5, 1, 2)):
+                extents = [(size - 1) * stride + kernel - 2 * padding for size in g.shape[2:]]
+                if min(extents) > 0:
+                    like = np.empty((1, 1, *extents), dtype)
+                    ag.avg_pool2d_backward(g, like, kernel, stride, padding)
+
+
 def call_all(shape: tuple[int, ...], dtype: np.dtype, layout: str, at_end: bool) -> None:
     def new(extents: tuple[int, ...]) -> np.ndarray:
         return between_guards(extents, dtype, layout, at_end)
@@ -50,7 +93,7 @@ def call_all(shape: tuple[int, ...], dtype: np.dtype, layout: str, at_end: bool)
     ag.prelu_backward(g, x, new((1,)), grad_input=out)
     ag.batch_norm_reduce_backward(g, x, statistics, statistics, sum_dy=sums)
     image = shape if len(shape) == 4 else (*shape, 1)[:3]
-    for kernel, stride, padding in ((1, 1, 0), (2, 2, 1), (3, 1, 1)):
+    for kernel, stride, padding in ((1, 1, 0), (2, 2, 0), (2, 2, 1), (3, 1, 1)):
         extents = [(size + 2 * padding - kernel) // stride + 1 for size in image[-2:]]
         if min(extents) > 0:
             gradient, target = new((*image[:-2], *extents)), new(image)
@@ -64,8 +107,9 @@ def main(dtype: np.dtype) -> None:
         for length in (*range(1, 36), 63, 64, 65, 1023, 1025):
             call_all((2, length), dtype, layout, at_end)
             call_all((length, 3), dtype, layout, at_end)
-        for shape in ((2, 3, 5), (1, 17, 4, 5), (3, 2, 1, 33), (2, 9, 7, 7), (1, 33, 3, 2)):
+        for shape in ((2, 3, 5), (1, 17, 4, 6), (3, 2, 1, 33), (2, 9, 7, 7), (1, 33, 3, 2)):
             call_all(shape, dtype, layout, at_end)
+    call_with_gaps(dtype)
     print("done")
 
 

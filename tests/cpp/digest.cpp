@@ -231,8 +231,8 @@ int main(int argc, char** argv) {
                                      {{2, 8, 30, 33}, 2, 3, 0, false, true, -3, 0},
                                      {{1, 2, 60, 70}, 40, 2, 7, true, true, 0, 0},
                                      {{5, 20, 600}, 4, 3, 2, true, false, 0, 0},
-                                     {{3, 40, 28, 36}, 2, 2, 0, false, true, 0, 0},
-                                     {{2, 9, 12, 70}, 2, 2, 0, false, true, 3, 0}};
+                                     {{3, 40, 28, 36}, 2, 2, 0, false, true, 0, 2},
+                                     {{2, 9, 12, 70}, 2, 2, 0, false, true, -3, 3}};
     Report report;
     for (DataType dtype : kDtypes) {
         for (const Shape& shape : shapes) {

@@ -62,18 +62,19 @@ class PoolDoubledColumns : public PoolTile<T> {
             const char* from = grad_ + plane_offset(plane, 0) + column_ / 2 * plan_.width_stride[0];
             char* to = address_of_row(plane, first_row_);
             for (int64_t row = first_row_; row < last_row;) {
-                // Whole windows, or a part of one.
                 const int64_t left = least(most, last_row - row);
-                const int64_t part = least(left, stride - row % stride);
-                const int64_t rows = part < stride ? part : left / stride * stride;
+                // A window's rows from this one on; of whole windows as many as there are.
+                const int64_t repeats = least(left, stride - row % stride);
+                const int64_t windows = repeats == stride ? left / stride : 1;
+                const int64_t rows = windows * repeats;
                 const int elements = static_cast<int>(rows) * columns_;
                 sink.move_to(to);
                 T* out = sink.reserve(elements + kPairLanes);
                 const int64_t writable = streaming_    ? elements + kPairLanes
                                          : rows_follow ? (last_row - row) * columns_
                                                        : elements;
-                write_rows<kStep>(from + row / stride * plan_.height_stride[0],
-                                  part < stride ? 1 : rows / stride, part, out, out + writable);
+                write_rows<kStep>(from + row / stride * plan_.height_stride[0], windows, repeats,
+                                  out, out + writable);
                 sink.commit(elements);
                 to += rows * row_bytes;
                 row += rows;
@@ -107,17 +108,21 @@ class PoolDoubledColumns : public PoolTile<T> {
         const int last = static_cast<int>((columns - 1) / kPairLanes * kPairLanes);
         const int rest = static_cast<int>(columns) - last;
         const bool prefetches = streaming_;
-        // Whole vectors are read where more of the windows follows: cheaper, where masks are not
-        // free.
-        const char* const end = kRegisters == 1 || stride < 0
-                                    ? from
-                                    : from + (windows - 1) * stride + columns / 2 * kStep * kSize;
+        // Where masks are not free, whole vectors are read, of rows without gaps between them and
+        // not beyond their last element.
+        const int64_t row_bytes = columns / 2 * kStep * kSize;
+        const char* const end =
+            stride == row_bytes ? from + windows * row_bytes - (kStep - 1) * kSize : from;
+        const auto load_last = [&](const T* p) AG_INLINE_LAMBDA {
+            const char* const behind =
+                reinterpret_cast<const char*>(p) + (last / 2 + kLanes) * kStep * kSize;
+            if (kRegisters > 1 && behind <= end) return load_of<kStep>(p, last / 2);
+            return load_first_of<kStep>(p, last / 2, rest / 2);
+        };
         for (; windows > 0; --windows, from += stride) {
             const T* p = reinterpret_cast<const T*>(from);
             if (prefetches) Base::prefetch_ahead(from);
-            const bool follows = from + (last / 2 + kLanes) * kStep * kSize < end;
-            const auto x = doubled(follows ? load_of<kStep>(p, last / 2)
-                                           : load_first_of<kStep>(p, last / 2, rest / 2));
+            const auto x = doubled(load_last(p));
             T* const next = out + repeats * columns;
             if (next - columns + last + kPairLanes <= limit) {
                 for (T* to = out + last; to < next; to += columns) store_packed(to, x);

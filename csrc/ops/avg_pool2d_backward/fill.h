@@ -11,17 +11,17 @@ class PoolFill : public PoolTile<T> {
     using Op = AvgPool2dBackward;
     using Base = PoolTile<T>;
     using Base::first_plane_;
+    using Base::first_row_;
     using Base::grad_;
     using Base::grad_input_;
     using Base::last_plane_;
+    using Base::last_row_;
     using Base::plan_;
     using Base::plane_offset;
     using Base::quotient;
     using Base::result_by_mode;
     using Base::streaming_;
 
-    using Base::first_row_;
-    using Base::last_row_;
     using Bits = std::conditional_t<sizeof(T) == 4, uint32_t, uint16_t>;
     typedef Bits Line __attribute__((vector_size(4 * kRegisterLanes)));
     static constexpr int kLine = 4 * kRegisterLanes / static_cast<int>(sizeof(T));
@@ -33,7 +33,8 @@ class PoolFill : public PoolTile<T> {
         const int64_t width = plan_.width.extent;
         const int64_t elements = (last_row_ - first_row_) * width;
         const int64_t skipped = first_row_ * width * static_cast<int64_t>(sizeof(T));
-        const bool packed = plan_.planes.count == 1 &&
+        // Whole planes, one behind the other.
+        const bool packed = plan_.planes.count == 1 && plan_.height_tiles == 1 &&
                             plan_.planes.stride[0][0] == static_cast<int64_t>(sizeof(T)) &&
                             plan_.planes.stride[0][1] == elements * static_cast<int64_t>(sizeof(T));
         Sink<T> sink(streaming_, grad_input_ + plane_offset(first_plane_, 1) + skipped);

@@ -40,11 +40,12 @@ class QuotientRows : public PoolTile<T> {
     }
     void start_plane(const char* plane) {
         plane_ = plane;
-        // Vectors that reach beyond a row are read where more of the plane follows.
-        const bool ascends = plan_.height_stride[0] > 0 && plan_.width_stride[0] > 0;
-        plane_end_ = ascends ? plane + (plan_.height.windows - 1) * plan_.height_stride[0] +
-                                   (plan_.width.windows - 1) * plan_.width_stride[0] + sizeof(T)
-                             : plane;
+        // Vectors that reach beyond a row are read where more of the plane follows without a gap.
+        const bool is_dense = plan_.width_stride[0] > 0 &&
+                              plan_.height_stride[0] == plan_.width.windows * plan_.width_stride[0];
+        plane_end_ = is_dense ? plane + (plan_.height.windows - 1) * plan_.height_stride[0] +
+                                    (plan_.width.windows - 1) * plan_.width_stride[0] + sizeof(T)
+                              : plane;
     }
     AG_INLINE void make_rows(int64_t first, int64_t last) {
         divide_rows(first, last,
