@@ -25,6 +25,16 @@ struct Loops {
     void sort();
     // Byte offsets of the iteration with that number, one per operand.
     void offsets(int64_t iteration, int64_t* offset) const;
+    // The same of one operand, without a division where there is one loop. Inlined even without
+    // optimisation: instruction set levels must not share it.
+    __attribute__((always_inline)) int64_t offset(int64_t iteration, int operand) const {
+        int64_t result = 0;
+        for (int d = count - 1; d > 0; --d) {
+            result += iteration % extent[d] * stride[d][operand];
+            iteration /= extent[d];
+        }
+        return result + iteration * stride[0][operand];
+    }
 };
 
 }  // namespace ascend_grad

@@ -9,8 +9,8 @@ namespace kernels {
 // each from a block on. As they lie, a tile that begins inside a block is loaded from that block's
 // begin on; the tile before leaves its part of the block to be stored with this one's.
 template <typename T, typename U>
-class SoftmaxRows : SoftmaxTiles<T, U, kMaxQueued> {
-    using Base = SoftmaxTiles<T, U, kMaxQueued>;
+class SoftmaxRows : SoftmaxTiles<T, U, kSoftmaxMaxQueued> {
+    using Base = SoftmaxTiles<T, U, kSoftmaxMaxQueued>;
     using Base::grad_;
     using Base::inputs_;
     using Base::out_;
@@ -36,9 +36,10 @@ class SoftmaxRows : SoftmaxTiles<T, U, kMaxQueued> {
 
     __aicore__ void run() {
         fetch_ahead();
-        for (int64_t row = share_.first; row < share_.last; row += rows_from(row)) {
+        for (int64_t row = share_.first; row < share_.last;) {
             const uint32_t rows = rows_from(row);
             tile(static_cast<uint64_t>(row) * length_, rows, row + rows == share_.last);
+            row += rows;
         }
     }
 

@@ -16,7 +16,7 @@ class StripExchange {
                              uint32_t count)
         : parts_(tiling.parts),
           count_(count),
-          apart_(round_up(count, kSlotFloats)),
+          apart_(round_up(count, kSoftmaxSlotFloats)),
           slice_(tiling.slice) {
         if (parts_ == 1) return;
         const uint32_t partials = slice_ > 0 ? parts_ * slice_ : parts_at_once() * count_;
@@ -26,7 +26,7 @@ class StripExchange {
         workspace_.SetGlobalBuffer((__gm__ float*)workspace);
 #if __CCE_AICORE__ != 220
         pipe.InitBuffer(sync_buffer_, blocks * kBlockBytes);
-        workspace_ = workspace_[round_up(blocks * kBlock<float>, kSlotFloats)];
+        workspace_ = workspace_[round_up(blocks * kBlock<float>, kSoftmaxSlotFloats)];
 #endif
     }
 
@@ -73,10 +73,8 @@ class StripExchange {
     }
 
   private:
-    static constexpr uint16_t kArrived = 0;       // flag between cores
-    static constexpr uint32_t kSlotFloats = 128;  // blocks' sums begin at multiples of 512 bytes
-    static constexpr uint32_t kPartialFloats = 1024;  // that are received at once
-    static constexpr uint64_t kTotals = 2;            // behind both areas of partial sums
+    static constexpr uint16_t kArrived = 0;  // flag between cores
+    static constexpr uint64_t kTotals = 2;   // behind both areas of partial sums
 
     __aicore__ int64_t team() const {
         return GetBlockIdx() / parts_;
@@ -117,7 +115,8 @@ class StripExchange {
     }
 
     __aicore__ uint32_t parts_at_once() const {
-        return count_ >= kPartialFloats ? 1 : at_most(parts_, kPartialFloats / count_);
+        return count_ >= kSoftmaxPartialFloats ? 1
+                                               : at_most(parts_, kSoftmaxPartialFloats / count_);
     }
 
     __aicore__ void add_all(const LocalTensor<float>& total, const GlobalTensor<float>& from) {

@@ -18,7 +18,8 @@ class StripSums {
           is_row_(chunks.is_packed() && tiling.inner == 1),
           is_columns_(chunks.is_packed() && !is_row_),
           holds_(tiling.chunks <= tiling.input_buffers),
-          slot_(round_up(tiling.pitch + (is_columns_ || is_row_ ? period_ : 0), kSlotFloats)),
+          slot_(
+              round_up(tiling.pitch + (is_columns_ || is_row_ ? period_ : 0), kSoftmaxSlotFloats)),
           shared_(is_row_       ? kFloatsPerBlock
                   : is_columns_ ? round_up(inner_, kFloatsPerBlock)
                                 : tiling.pitch),
@@ -77,7 +78,6 @@ class StripSums {
     __aicore__ StripExchange& exchange() { return exchange_; }
 
   private:
-    static constexpr uint32_t kSlotFloats = 128;  // levels begin at multiples of 512 bytes
     // Sums of chunks, of 64 chunks, of 4096 chunks: no long chain of additions.
     static constexpr uint32_t kLevels = 3;
     static constexpr uint32_t kChunksPerLevel = 64;

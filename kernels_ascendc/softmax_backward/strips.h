@@ -10,8 +10,8 @@ namespace kernels {
 // stay in their buffers; the others, if any, are read again. The blocks of a team share a strip and
 // exchange its sums through the workspace.
 template <typename T, typename U>
-class SoftmaxStrips : SoftmaxTiles<T, U, kMaxQueued> {
-    using Base = SoftmaxTiles<T, U, kMaxQueued>;
+class SoftmaxStrips : SoftmaxTiles<T, U, kSoftmaxMaxQueued> {
+    using Base = SoftmaxTiles<T, U, kSoftmaxMaxQueued>;
     using Base::grad_;
     using Base::inputs_;
     using Base::out_;
@@ -107,7 +107,7 @@ class SoftmaxStrips : SoftmaxTiles<T, U, kMaxQueued> {
         LocalTensor<T> x = inputs_.template DeQue<T>();
         add_products(x, strip, chunks_.chunk(strip, index));
         if (index >= strip.chunks - held(strip)) {
-            held_[kept_++ % kMaxQueued] = x;
+            held_[kept_++ % kSoftmaxMaxQueued] = x;
         } else {
             release(x);
             fetch_ahead();
@@ -158,7 +158,8 @@ class SoftmaxStrips : SoftmaxTiles<T, U, kMaxQueued> {
     __aicore__ void begin_chunk(const Strip& strip, uint64_t index) {
         const uint64_t held_chunks = held(strip);
         const bool is_held = index < held_chunks;
-        chunk_inputs_ = is_held ? held_[written_++ % kMaxQueued] : inputs_.template DeQue<T>();
+        chunk_inputs_ =
+            is_held ? held_[written_++ % kSoftmaxMaxQueued] : inputs_.template DeQue<T>();
         chunk_ = chunks_.chunk(strip,
                                is_held ? index + strip.chunks - held_chunks : index - held_chunks);
         const uint32_t count = chunks_.size(chunk_);
@@ -214,7 +215,7 @@ class SoftmaxStrips : SoftmaxTiles<T, U, kMaxQueued> {
     int64_t next_ = 0, last_ = 0;      // strips to fetch from
     uint64_t next_chunk_ = 0;          // in the order of their use
     uint64_t kept_ = 0, written_ = 0;  // of all held chunks
-    LocalTensor<T> held_[kMaxQueued];
+    LocalTensor<T> held_[kSoftmaxMaxQueued];
     // The chunk that is written.
     Chunk chunk_;
     LocalTensor<T> chunk_inputs_;

@@ -44,8 +44,6 @@ __aicore__ inline uint32_t uneven_begin(uint64_t at, uint32_t count) {
     return odd == 0 || odd % kBlockBytes != 0 || count < 2 * begin ? 0 : begin;
 }
 
-constexpr int32_t kMaxQueued = 8;  // input buffers
-
 // `queued`: tiles that may be on their way at a time.
 template <typename T, typename U, int32_t queued = 1>
 class SoftmaxTiles {

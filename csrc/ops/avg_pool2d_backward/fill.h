@@ -8,7 +8,6 @@ namespace {
 // One window covers a whole plane: a constant for each.
 template <class T>
 class PoolFill : public PoolTile<T> {
-    using Op = AvgPool2dBackward;
     using Base = PoolTile<T>;
     using Base::first_plane_;
     using Base::first_row_;
@@ -40,15 +39,16 @@ class PoolFill : public PoolTile<T> {
         Sink<T> sink(streaming_, grad_input_ + plane_offset(first_plane_, 1) + skipped);
         for (int64_t plane = first_plane_; plane < last_plane_; plane += kLanes) {
             const int count = static_cast<int>(least(kLanes, last_plane_ - plane));
-            float sums[kLanes] = {};
+            float gradients[kLanes] = {};
             if (packed) {
-                store_raw(sums, load_first(reinterpret_cast<const T*>(grad_) + plane, count));
+                store_raw(gradients, load_first(reinterpret_cast<const T*>(grad_) + plane, count));
             } else {
                 for (int i = 0; i < count; ++i)
-                    sums[i] = to_float(read_element<T>(grad_ + plane_offset(plane + i, 0)));
+                    gradients[i] = to_float(read_element<T>(grad_ + plane_offset(plane + i, 0)));
             }
             T values[kLanes];
-            store(values, result_by_mode(Lanes{} + quotient(load(sums), splat(plan_.divisor))));
+            store(values,
+                  result_by_mode(Lanes{} + quotient(load(gradients), splat(plan_.divisor))));
             if (packed && elements * kLanes <= Sink<T>::kReserve) {
                 fill_together(sink, values, count, static_cast<int>(elements));
                 continue;

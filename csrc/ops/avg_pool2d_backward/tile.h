@@ -53,12 +53,7 @@ class PoolTile {
 
   protected:
     int64_t plane_offset(int64_t plane, int operand) const {
-        int64_t offset = 0;
-        for (int d = plan_.planes.count - 1; d > 0; --d) {
-            offset += plane % plan_.planes.extent[d] * plan_.planes.stride[d][operand];
-            plane /= plan_.planes.extent[d];
-        }
-        return offset + plane * plan_.planes.stride[0][operand];
+        return plan_.planes.offset(plane, operand);
     }
 
     AG_INLINE Lanes rounded_by_mode(Lanes x) const {

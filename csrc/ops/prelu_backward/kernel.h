@@ -19,16 +19,6 @@ struct PreluElement {
     }
 };
 
-// Byte offset of an element of weight or grad_weight.
-inline int64_t element_offset(const Loops& loops, int64_t index) {
-    int64_t offset = 0;
-    for (int d = loops.count - 1; d > 0; --d) {
-        offset += index % loops.extent[d] * loops.stride[d][0];
-        index /= loops.extent[d];
-    }
-    return loops.count > 0 ? offset + index * loops.stride[0][0] : 0;
-}
-
 // All of them, in sixteen interleaved chains that are added in order.
 inline float add_all(const float* values, int64_t count) {
     double chains[kLanes] = {};
@@ -57,7 +47,7 @@ struct PreluBackwardKernel {
         for (int64_t task = begin; task < end; ++task) {
             const int64_t first = sum.first_channel(task);
             for (int c = 0; c < sum.channel_count(task); ++c) {
-                const int64_t offset = plan.one_weight ? 0 : element_offset(plan.weight, first + c);
+                const int64_t offset = plan.one_weight ? 0 : plan.weight.offset(first + c, 0);
                 weight[c] = read_as<T>(static_cast<const char*>(addresses[Op::kWeight]) + offset);
             }
             sum.run(task, weight);
@@ -78,7 +68,7 @@ struct PreluBackwardKernel {
             float totals[Op::kFinishTile];
             add_blocks(plan.sums, partials, 0, first, last, totals);
             for (int64_t c = first; c < last; ++c) {
-                write_as<T>(grad_weight + element_offset(plan.grad_weight, c), totals[c - first]);
+                write_as<T>(grad_weight + plan.grad_weight.offset(c, 0), totals[c - first]);
             }
         }
     }

@@ -4,7 +4,7 @@
 
 #include <type_traits>
 
-#include "isa/channel_sum_rows.h"
+#include "isa/shuffle.h"
 #include "isa/stream.h"
 
 namespace ascend_grad {

@@ -6,11 +6,8 @@
 namespace ascend_grad::softmax_backward {
 namespace {
 
-constexpr int64_t kSlotFloats = 128;      // as the kernel has it
-constexpr int64_t kPartialFloats = 1024;  // that are received at once
 constexpr int64_t kLevels = 3;
 constexpr int64_t kMaxTileRows = 4095;
-constexpr int64_t kMaxHeld = 8;
 // Estimates in cycles, to choose by.
 constexpr double kCoreRate = 32;  // bytes of one core
 constexpr double kPieceCycles = 4;
@@ -45,7 +42,7 @@ int64_t shared_floats(const SoftmaxBackwardTiling& t) {
 // Many are added in slices.
 uint32_t slice_floats(const SoftmaxBackwardTiling& t, const device::Product& product) {
     const int64_t shared = shared_floats(t);
-    if (product.arch != 220 || t.parts == 1 || t.parts * shared <= kPartialFloats) return 0;
+    if (product.arch != 220 || t.parts == 1 || t.parts * shared <= kSoftmaxPartialFloats) return 0;
     return static_cast<uint32_t>(round_up(divide_up(shared, t.parts), 8));
 }
 
@@ -109,13 +106,13 @@ class StripTiler {
     int64_t received_floats(const SoftmaxBackwardTiling& t) const {
         const int64_t shared = shared_floats(t);
         if (t.slice > 0) return int64_t{t.parts} * t.slice;
-        return std::min(t.parts * shared, std::max(kPartialFloats, shared));
+        return std::min(t.parts * shared, std::max<int64_t>(kSoftmaxPartialFloats, shared));
     }
 
     // Of the unified buffer, but for the tiles.
     int64_t fixed_bytes(const SoftmaxBackwardTiling& t, bool holds) const {
         const int64_t period = is_packed_ ? std::lcm<int64_t>(shape_.inner, 8) : 0;
-        const int64_t slot = round_up(t.pitch + period, kSlotFloats);
+        const int64_t slot = round_up(t.pitch + period, kSoftmaxSlotFloats);
         int64_t bytes = tail_bytes(product_) + (holds ? 2 : kLevels) * slot * 4;
         if (is_packed_) bytes += shape_.inner == 1 ? 3 * 256 * 4 : row_bytes();
         if (t.parts > 1) bytes += received_floats(t) * 4;
@@ -150,7 +147,8 @@ class StripTiler {
         t.unit = static_cast<uint32_t>(512 / std::min(shape_.in_size, shape_.out_size));
         t.slice = slice_floats(t, product_);
         if (parts > (is_packed_ ? plane() / t.unit : shape_.length) && parts > 1) return;
-        const int64_t most_buffers = product_.arch == 100 ? 4 : kMaxHeld;  // events, tensors
+        const int64_t most_buffers =
+            product_.arch == 100 ? 4 : kSoftmaxMaxQueued;  // events, tensors
         bool holds = false;
         for (int64_t chunks = 1; chunks <= most_buffers; ++chunks) {
             holds |= choose_teams(t, chunks, most_buffers, most);
@@ -289,8 +287,9 @@ bool tile_strips(const Shape& shape, const device::Product& product, SoftmaxBack
 
 uint64_t workspace_bytes(const SoftmaxBackwardTiling& tiling, const device::Product& product,
                          uint32_t blocks) {
-    const int64_t shared = round_up(shared_floats(tiling), kSlotFloats);
-    const int64_t flags = product.has_core_barrier ? 0 : round_up(blocks * 32, kSlotFloats * 4);
+    const int64_t shared = round_up(shared_floats(tiling), kSoftmaxSlotFloats);
+    const int64_t flags =
+        product.has_core_barrier ? 0 : round_up(blocks * 32, kSoftmaxSlotFloats * 4);
     const int64_t slots = 2 * static_cast<int64_t>(blocks) + blocks / tiling.parts;
     return static_cast<uint64_t>(flags + slots * shared * 4);
 }

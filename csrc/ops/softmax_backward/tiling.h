@@ -8,13 +8,17 @@
 enum SoftmaxBackwardTraversal : uint32_t {
     // Sixteen stretches of whole planes at a time, interleaved (common/lanes.h).
     kSoftmaxLanes,
-    // inner == 1: several whole planes (rows) at a time, each from a block on.
+    // inner == 1: several whole planes (rows) at a time, as they lie or each from a block on.
     kSoftmaxRows,
     // Strips of columns, chunk by chunk of rows; the rows of a chunk begin at blocks.
     kSoftmaxColumns,
     // Whole planes, chunk by chunk of consecutive elements.
     kSoftmaxPacked,
 };
+
+constexpr uint32_t kSoftmaxMaxQueued = 8;         // input buffers
+constexpr uint32_t kSoftmaxSlotFloats = 128;      // sums of levels and blocks begin at multiples
+constexpr uint32_t kSoftmaxPartialFloats = 1024;  // of them that are received at once
 
 struct SoftmaxBackwardTiling {
     int64_t length;
