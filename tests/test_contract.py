@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import copy
 import enum
 import inspect
 import json
+import pickle
+import pydoc
 import re
+import sys
+from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path
 
@@ -83,6 +88,75 @@ def test_docstrings_name_every_parameter(operator: str) -> None:
         if name not in ("device", "soc") and not re.search(rf"\b{name}\b", text)
     ]
     assert not missing
+
+
+@pytest.fixture
+def softmax_arrays() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(1)
+    g, y = rng.standard_normal((2, 3, 5)).astype(np.float32)
+    return g, y, ag.softmax_backward.__wrapped__(g, y, 1)
+
+
+def test_calls_skip_the_python_function(softmax_arrays: tuple[np.ndarray, ...]) -> None:
+    g, y, expected = softmax_arrays
+    out = np.empty_like(g)
+    called = []
+    sys.setprofile(lambda frame, event, _: called.append(frame.f_code.co_name + " " + event))
+    try:
+        results = [
+            ag.softmax_backward(g, y, 1),
+            ag.softmax_backward(g, dim=1, output=y),
+            ag.softmax_backward(soc=None, out=out, dim=-1, grad_output=g, output=y),
+        ]
+    finally:
+        sys.setprofile(None)
+    assert "softmax_backward call" not in called
+    assert all(np.array_equal(result, expected) for result in results)
+    assert results[2] is out
+
+
+def test_names_made_at_run_time(softmax_arrays: tuple[np.ndarray, ...]) -> None:
+    g, y, expected = softmax_arrays
+    arguments = json.loads('{"dim": 1, "soc": "ascend910b"}')
+    np.testing.assert_array_equal(ag.softmax_backward(g, y, **arguments), expected)
+
+
+@pytest.mark.parametrize("operator", SIGNATURES)
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda f, names, x: f(),
+        lambda f, names, x: f(x),
+        lambda f, names, x: f(*[x] * len(names)),
+        lambda f, names, x: f(*[x] * 20),
+        lambda f, names, x: f(**dict.fromkeys(names[1:], x)),
+        lambda f, names, x: f(*[x] * 3, **{names[2]: x}),
+        lambda f, names, x: f(*[x] * 3, no_such_name=x),
+    ],
+    ids=["none", "one", "keyword-only", "many", "first missing", "twice", "unknown"],
+)
+def test_arguments_that_do_not_fit(operator: str, call: Callable[..., object]) -> None:
+    function = getattr(ag, operator)
+    names = list(inspect.signature(function).parameters)
+    texts = []
+    for form in (function, function.__wrapped__):
+        with pytest.raises(TypeError) as error:
+            call(form, names, np.zeros((2, 2), np.float32))
+        texts.append(str(error.value))
+    assert texts[0] == texts[1]
+    assert texts[0].startswith(f"{operator}() ")
+
+
+def test_operators_are_like_functions() -> None:
+    function = ag.prelu_backward
+    assert pickle.loads(pickle.dumps(function)) is function
+    assert copy.deepcopy(function) is function
+    assert inspect.isroutine(function)
+    assert inspect.getsource(function).count("def prelu_backward") == 1
+    assert pydoc.plain(pydoc.render_doc(function)).count(str(inspect.signature(function))) == 1
+    holder = type("Holder", (), {"method": function, "static": staticmethod(function)})()
+    assert holder.method.__self__ is holder
+    assert holder.static is function
 
 
 def test_default_of_cube_math_type() -> None:

@@ -184,7 +184,7 @@ Status Checker::memory_and_product(Tensors active) const {
     ASCEND_GRAD_TRY(view_is_inside_storage(active));
     AddressRange ranges[kMaxTensors];
     for (int i = 0; i < info_.tensor_count; ++i) {
-        if (active.has(i)) ranges[i] = addresses_of(tensor(i));
+        ranges[i] = active.has(i) ? addresses_of(tensor(i)) : AddressRange{};
     }
     for (int i = 0; i < info_.tensor_count; ++i) {
         if (info_.tensors[i].is_output() && !ranges[i].is_empty())

@@ -12,9 +12,10 @@ struct Loops {
     static constexpr int kMaxOperands = 3;
     int32_t count = 0;
     int32_t operands = 0;
-    int64_t extent[kMaxRank] = {};
-    int64_t stride[kMaxRank][kMaxOperands] = {};
+    int64_t extent[kMaxRank];  // set up to `count`, as the strides are
+    int64_t stride[kMaxRank][kMaxOperands];
 
+    Loops();
     int64_t iterations() const;
     void append(int64_t size, const int64_t* strides);
     // Drops loops of one iteration and joins neighbours that one stride can walk; the order of

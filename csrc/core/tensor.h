@@ -28,8 +28,8 @@ struct TensorView {
     ViewDefect defect = ViewDefect::kNone;
     int32_t rank = 0;   // may exceed kMaxRank; then only the first kMaxRank extents are stored
     int64_t numel = 1;  // product of all extents
-    int64_t shape[kMaxRank] = {};
-    int64_t strides[kMaxRank] = {};    // bytes
+    int64_t shape[kMaxRank];           // set up to the rank, as the strides are
+    int64_t strides[kMaxRank];         // bytes
     bool is_described = false;         // a result that Python leaves to us, before it exists
     const char* dtype_name = nullptr;  // the caller's name of a dtype that DataType lacks
 
@@ -45,8 +45,8 @@ bool is_same_view(const TensorView& a, const TensorView& b);
 // Addresses that a view spans; of one without elements or memory, begin equals end and nothing
 // meets it.
 struct AddressRange {
-    intptr_t begin = 0;  // lowest byte
-    intptr_t end = 0;    // one past the highest
+    intptr_t begin;  // lowest byte
+    intptr_t end;    // one past the highest
     bool is_empty() const { return begin == end; }
     bool meets(const AddressRange& other) const { return begin < other.end && other.begin < end; }
 };

@@ -1,9 +1,31 @@
-"""Functions that take an operator's arguments to do something else with them."""
+"""Operators' parameters: handed to the core, or to functions that do something else with them."""
 
 from __future__ import annotations
 
+import functools
 import inspect
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from ascend_grad import _core
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def calls_core(function: F) -> F:
+    """`function`, which passes its parameters, in order, to its namesake in the core.
+
+    Calls skip it and go there at once, see bindings/function.cpp.
+    """
+    parameters = inspect.signature(function).parameters.values()
+    made = _core.make_function(
+        function,
+        getattr(_core, function.__name__),
+        tuple(p.name for p in parameters),
+        tuple(p.default for p in parameters if p.default is not p.empty),
+        sum(p.kind is p.POSITIONAL_OR_KEYWORD for p in parameters),
+    )
+    return functools.update_wrapper(made, function)
 
 
 def bind(

@@ -53,11 +53,11 @@ def _explained(operator: Callable[..., Any]) -> Callable[..., Plan]:
     @functools.wraps(operator)
     def explained(*args: Any, **kwargs: Any) -> Plan:
         arguments = bind(name, signature, args, kwargs)
-        soc, chosen = arguments.pop("soc"), arguments.pop("device")
-        device = chosen or settings.default_device_name
-        if settings.require_device(chosen, name) is not None:
-            return Plan(explain(*arguments.values(), soc, None), device=device)
-        executor = prepare(*arguments.values(), soc, None)
+        device = arguments["device"]
+        if settings.require_device(device, name) is not None:
+            plan = explain(*arguments.values())
+            return Plan(plan, device=device or settings.default_device_name)
+        executor = prepare(*arguments.values())
         return Plan(operator=name, device="cpu", workspace_size=executor.workspace_size)
 
     explained.__signature__ = signature.replace(return_annotation=Plan)  # type: ignore[attr-defined]

@@ -76,7 +76,7 @@ def _on_device(operator: Callable[..., Any]) -> Callable[..., Any]:
         arrays = {key: _device_array(value) for key, value in arguments.items()}
         given = {id(array): arguments[key] for key, array in arrays.items()}
         on = _core.Device(device, str(settings.library_dir()), stream)
-        results = run(*arrays.values(), soc, on)
+        results = run(*arrays.values(), on, soc)
         if isinstance(results, tuple):
             return type(results)(*(result and given[id(result)] for result in results))
         return given[id(results)]

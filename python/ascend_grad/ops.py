@@ -14,7 +14,7 @@ from enum import IntEnum
 from typing import Any, NamedTuple
 
 from ascend_grad import _core
-from ascend_grad.settings import DEFAULT_DEVICE, require_device
+from ascend_grad._signatures import calls_core
 
 
 class CubeMathType(IntEnum):
@@ -45,6 +45,7 @@ class PreluGrads(NamedTuple):
 _core.set_result_types(BatchNormReduceGrads, PreluGrads)
 
 
+@calls_core
 def batch_norm_reduce_backward(
     grad_out: Any,
     input: Any,
@@ -79,11 +80,11 @@ def batch_norm_reduce_backward(
     """
     return _core.batch_norm_reduce_backward(
         grad_out, input, mean, invstd, weight, input_g, weight_g, bias_g,
-        sum_dy, sum_dy_xmu, grad_weight, grad_bias,
-        soc, DEFAULT_DEVICE if device is None else require_device(device, "batch_norm_reduce_backward"),
+        sum_dy, sum_dy_xmu, grad_weight, grad_bias, device, soc,
     )  # fmt: skip
 
 
+@calls_core
 def avg_pool2d_backward(
     grad_output: Any,
     input: Any,
@@ -118,11 +119,11 @@ def avg_pool2d_backward(
     """
     return _core.avg_pool2d_backward(
         grad_output, input, kernel_size, stride, padding, ceil_mode, count_include_pad,
-        divisor_override, cube_math_type, grad_input,
-        soc, DEFAULT_DEVICE if device is None else require_device(device, "avg_pool2d_backward"),
+        divisor_override, cube_math_type, grad_input, device, soc,
     )  # fmt: skip
 
 
+@calls_core
 def prelu_backward(
     grad_output: Any,
     input: Any,
@@ -145,12 +146,10 @@ def prelu_backward(
         grad_input: array for the result, of `input`'s shape; may be `grad_output` or `input` itself.
         grad_weight: array for the result: `weight`'s shape where it has one element, else (C,).
     """
-    return _core.prelu_backward(
-        grad_output, input, weight, grad_input, grad_weight,
-        soc, DEFAULT_DEVICE if device is None else require_device(device, "prelu_backward"),
-    )  # fmt: skip
+    return _core.prelu_backward(grad_output, input, weight, grad_input, grad_weight, device, soc)
 
 
+@calls_core
 def softmax_backward(
     grad_output: Any,
     output: Any,
@@ -171,7 +170,4 @@ def softmax_backward(
         out: array for the result, of that shape; its dtype may also be float64 and differ from the
             inputs'. It may be `grad_output` or `output` itself.
     """
-    return _core.softmax_backward(
-        grad_output, output, dim, out,
-        soc, DEFAULT_DEVICE if device is None else require_device(device, "softmax_backward"),
-    )  # fmt: skip
+    return _core.softmax_backward(grad_output, output, dim, out, device, soc)

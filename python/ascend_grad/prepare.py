@@ -14,7 +14,6 @@ from typing import Any
 
 from ascend_grad import _core, ops
 from ascend_grad._signatures import bind
-from ascend_grad.settings import require_device
 
 Executor = _core.Executor
 
@@ -27,10 +26,7 @@ def _prepared(operator: Callable[..., Any]) -> Callable[..., _core.Executor]:
 
     @functools.wraps(operator)
     def prepare(*args: Any, **kwargs: Any) -> _core.Executor:
-        arguments = bind(name, signature, args, kwargs)
-        soc = arguments.pop("soc")
-        device = require_device(arguments.pop("device"), name)
-        return make(*arguments.values(), soc, device)
+        return make(*bind(name, signature, args, kwargs).values())
 
     prepare.__signature__ = signature.replace(  # type: ignore[attr-defined]
         return_annotation=_core.Executor

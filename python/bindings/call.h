@@ -20,7 +20,7 @@ class Call {
   public:
     typename Op::Args args;
 
-    Call(py::handle soc, py::handle device) : device_(device_of(device)) {
+    Call(py::handle device, py::handle soc) : device_(device_of(device, name())) {
         args.interface = Interface::kPython;
         args.soc = default_soc();
         if (soc.is_none()) return;

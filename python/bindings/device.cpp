@@ -15,6 +15,10 @@
 namespace ascend_grad::python {
 namespace {
 
+// The package's, which live as long as the process.
+const Device* g_default_device = nullptr;
+py::handle g_find_device;
+
 // What the emulator saw in this thread's latest call.
 thread_local std::vector<launch::LaunchRecord> t_records;
 
@@ -174,8 +178,10 @@ Status Device::run(const device::Call& call) const {
     return status;
 }
 
-const Device* device_of(py::handle object) {
-    return object.is_none() ? nullptr : object.cast<const Device*>();
+const Device* device_of(py::handle object, const char* operator_name) {
+    if (object.is_none()) return g_default_device;
+    if (py::isinstance<Device>(object)) return object.cast<const Device*>();
+    return g_find_device(object, operator_name).cast<const Device*>();
 }
 
 py::dict describe_plan(const device::Call& call, const device::Product& product) {
@@ -198,6 +204,10 @@ void register_device(py::module_& module) {
     py::class_<Device>(module, "Device")
         .def(py::init<std::string, std::string, std::optional<uint64_t>>(), py::arg("name"),
              py::arg("folder"), py::arg("stream") = py::none());
+    module.def("set_devices", [](const Device* by_default, py::function find) {
+        g_default_device = by_default;
+        g_find_device = find.release();
+    });
     py::class_<DeviceArray>(
         module, "DeviceArray",
         "Memory of a device as an array: address of the first element, shape, dtype "

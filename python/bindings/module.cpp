@@ -9,6 +9,7 @@
 #include "device.h"
 #include "errors.h"
 #include "executor.h"
+#include "function.h"
 #include "isa/environment.h"
 #include "ops.h"
 
@@ -65,6 +66,7 @@ PYBIND11_MODULE(_core, m) {
     register_device(m);
     register_executor(m);
     register_operators(m);
+    register_function(m);
 }
 
 }  // namespace ascend_grad::python

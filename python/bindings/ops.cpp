@@ -45,7 +45,7 @@ py::object use(Call<Op>& call, py::object (*combine)(py::object*)) {
     return combine(results);
 }
 
-// Positional arguments, in the order of the functions in ops.py; then soc and a Device or None.
+// In the order of the parameters in ops.py.
 template <size_t kCount>
 using Arguments = std::array<py::handle, kCount>;
 
@@ -53,8 +53,8 @@ template <Use kUse>
 py::object batch_norm_reduce_backward(const Arguments<14>& arguments) {
     using Op = BatchNormReduceBackward;
     const auto& [grad_out, input, mean, invstd, weight, input_g, weight_g, bias_g, sum_dy,
-                 sum_dy_xmu, grad_weight, grad_bias, soc, device] = arguments;
-    Call<Op> call(soc, device);
+                 sum_dy_xmu, grad_weight, grad_bias, device, soc] = arguments;
+    Call<Op> call(device, soc);
     call.args.input_g = to_bool(input_g, call.name(), "input_g");
     call.args.weight_g = to_bool(weight_g, call.name(), "weight_g");
     call.args.bias_g = to_bool(bias_g, call.name(), "bias_g");
@@ -71,8 +71,8 @@ template <Use kUse>
 py::object avg_pool2d_backward(const Arguments<12>& arguments) {
     using Op = AvgPool2dBackward;
     const auto& [grad_output, input, kernel_size, stride, padding, ceil_mode, count_include_pad,
-                 divisor_override, cube_math_type, grad_input, soc, device] = arguments;
-    Call<Op> call(soc, device);
+                 divisor_override, cube_math_type, grad_input, device, soc] = arguments;
+    Call<Op> call(device, soc);
     call.set(Op::kGradOutput, grad_output);
     call.set(Op::kSelf, input);
     call.set(Op::kGradInput, grad_input);
@@ -91,8 +91,8 @@ py::object avg_pool2d_backward(const Arguments<12>& arguments) {
 
 template <Use kUse>
 py::object prelu_backward(const Arguments<7>& arguments) {
-    const auto& [grad_output, input, weight, grad_input, grad_weight, soc, device] = arguments;
-    Call<PreluBackward> call(soc, device);
+    const auto& [grad_output, input, weight, grad_input, grad_weight, device, soc] = arguments;
+    Call<PreluBackward> call(device, soc);
     const py::handle tensors[] = {grad_output, input, weight, grad_input, grad_weight};
     for (int i = 0; i < 5; ++i) call.set(i, tensors[i]);
     return use<kUse>(call, prelu_results);
@@ -101,8 +101,8 @@ py::object prelu_backward(const Arguments<7>& arguments) {
 template <Use kUse>
 py::object softmax_backward(const Arguments<6>& arguments) {
     using Op = SoftmaxBackward;
-    const auto& [grad_output, output, dim, out, soc, device] = arguments;
-    Call<Op> call(soc, device);
+    const auto& [grad_output, output, dim, out, device, soc] = arguments;
+    Call<Op> call(device, soc);
     call.set(Op::kGradOutput, grad_output);
     call.set(Op::kOutput, output);
     call.set(Op::kOut, out);

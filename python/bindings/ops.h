@@ -4,7 +4,8 @@
 
 namespace ascend_grad::python {
 
-// The operators, each as `name(...)` and `prepare_name(...)`, positional arguments only.
+// The operators, each as `name(...)`, `prepare_name(...)` and `explain_name(...)`, every argument
+// given and none by name.
 void register_operators(pybind11::module_& module);
 
 }  // namespace ascend_grad::python

@@ -29,9 +29,7 @@ parameter. INPUTS.npz may hold all arrays at once, named as the parameters. NumP
 use array.view(ml_dtypes.bfloat16) after np.load."""
 
 OPERATORS = {
-    name: function
-    for name, function in vars(ops).items()
-    if inspect.isfunction(function) and function.__module__ == ops.__name__
+    name: function for name, function in vars(ops).items() if isinstance(function, _core.Function)
 }
 _DTYPES = {
     "float32": np.float32,
@@ -45,7 +43,7 @@ class _Signature:
     """An operator's parameters: arrays and attributes go in, results come out."""
 
     def __init__(self, operator: Callable[..., Any]) -> None:
-        hints = typing.get_type_hints(operator)
+        hints = typing.get_type_hints(inspect.unwrap(operator))
         parameters = inspect.signature(operator).parameters.values()
         given = [p for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD]
         kinds = {p.name: _attribute_kind(p, hints[p.name]) for p in given}
