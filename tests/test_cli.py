@@ -406,7 +406,9 @@ def test_a_wrong_environment_variable_is_one_clear_line(command: list[str], vari
     assert f"{variable}: no " in done.stderr and "'abacus'" in done.stderr
 
 
-@pytest.mark.parametrize("flag", ["--cflags", "--libs", "--include-dir", "--cmake-dir", "--cann-home"])
+@pytest.mark.parametrize(
+    "flag", ["--cflags", "--libs", "--include-dir", "--cmake-dir", "--cann-home"]
+)
 def test_config_names_what_exists_or_says_what_the_build_lacks(run: Run, flag: str) -> None:
     outcome = run("config", flag)
     if outcome.status:

@@ -159,7 +159,9 @@ int main() {
     (tmp_path / "kernel.cpp").write_text(kernel)
     (tmp_path / "main.cpp").write_text(main)
     families = ["ascend910b", "ascend310p", "ascend910"]
-    compile_one = "g++ -c {0} -DNAME={1} -o {1}.o $(ascend-grad config --emulator --soc {2} --cflags)"
+    compile_one = (
+        "g++ -c {0} -DNAME={1} -o {1}.o $(ascend-grad config --emulator --soc {2} --cflags)"
+    )
     script = [compile_one.format("kernel.cpp", soc, soc) for soc in families]
     script.append(compile_one.format("main.cpp", "program", "ascend910b"))
     script.append("g++ *.o -o all $(ascend-grad config --emulator --libs)\n./all")

@@ -16,7 +16,9 @@ for path in objects:
         if kind in "DR" and table in name:
             continue
         problems.append(f"{path}: {kind} {name}: a symbol that another level could share or lack")
-    sections = subprocess.run([nm.replace("nm", "objdump"), "-h", path], check=True, capture_output=True, text=True)
+    sections = subprocess.run(
+        [nm.replace("nm", "objdump"), "-h", path], check=True, capture_output=True, text=True
+    )
     if ".init_array" in sections.stdout:
         problems.append(f"{path}: has static initialisers, which would run on every machine")
 print("\n".join(problems) or "only local symbols and the table")

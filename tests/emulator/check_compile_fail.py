@@ -27,8 +27,15 @@ def compile_case(compiler, include, case):
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "case.cpp"
         path.write_text(source)
-        command = [compiler, "-std=c++17", "-fsyntax-only", "-I", include,
-                   f"-D__CCE_AICORE__={ARCH[soc]}", str(path)]
+        command = [
+            compiler,
+            "-std=c++17",
+            "-fsyntax-only",
+            "-I",
+            include,
+            f"-D__CCE_AICORE__={ARCH[soc]}",
+            str(path),
+        ]
         run = subprocess.run(command, capture_output=True, text=True, check=False)
     compiles = run.returncode == 0
     if not texts:
@@ -42,7 +49,9 @@ def main():
     compiler, include = sys.argv[1:3]
     everything = list(cases(Path(__file__).with_name("compile_fail.txt")))
     with ThreadPoolExecutor(2) as pool:
-        problems = list(filter(None, pool.map(lambda c: compile_case(compiler, include, c), everything)))
+        problems = list(
+            filter(None, pool.map(lambda c: compile_case(compiler, include, c), everything))
+        )
     print(*problems, sep="\n")
     print(f"{len(everything)} snippets, {len(problems)} wrong")
     return 1 if problems or not everything else 0

@@ -16,6 +16,8 @@ for path in (here / "broken").glob("*/*.cpp"):
         print(f"{path.name}: {len(found)} expected rules, must be 1")
         sys.exit(1)
     shown.add(found[0])
-print(f"{len(documented)} rules; without a kernel: {sorted(documented - shown)}; "
-      f"not documented: {sorted(shown - documented)}")
+print(
+    f"{len(documented)} rules; without a kernel: {sorted(documented - shown)}; "
+    f"not documented: {sorted(shown - documented)}"
+)
 sys.exit(documented != shown)

@@ -83,7 +83,9 @@ def main():
         if not same.all():
             wrong = True
             i = int(np.argmin(same))
-            print(f"{name}: {np.count_nonzero(~same)} differ, first {i}: want {want[i]!r} got {got[i]!r}")
+            print(
+                f"{name}: {np.count_nonzero(~same)} differ, first {i}: want {want[i]!r} got {got[i]!r}"
+            )
     print(f"{soc}: {len(cases)} cases")
     return 1 if wrong or not cases else 0
 

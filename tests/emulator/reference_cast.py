@@ -74,8 +74,15 @@ def cast(words, arrays):
     x = f64(arrays["a"])[:500]
     if to in ("f2", "bf"):
         value = round_small_float(x, mode, to)
-        old[:500] = (value.astype(np.float16).view("u2") if to == "f2"
-                     else (value.astype(np.float32).view(np.uint32) >> 16)).astype("u2").view(old.dtype)
+        old[:500] = (
+            (
+                value.astype(np.float16).view("u2")
+                if to == "f2"
+                else (value.astype(np.float32).view(np.uint32) >> 16)
+            )
+            .astype("u2")
+            .view(old.dtype)
+        )
     elif to == "f4":
         if arrays["a"][0] == "f4":
             x = round_integral(x, mode)
@@ -84,8 +91,14 @@ def cast(words, arrays):
             low = np.where(near <= x, near, np.nextafter(near.astype("f4"), np.float32(-np.inf)))
             high = np.where(near >= x, near, np.nextafter(near.astype("f4"), np.float32(np.inf)))
             tie = np.where(x < 0, low, high)
-            x = {0: near, 1: near, 2: low, 3: high, 5: np.where(x < 0, high, low),
-                 4: np.where(x == (low + high) / 2, tie, near)}[mode]
+            x = {
+                0: near,
+                1: near,
+                2: low,
+                3: high,
+                5: np.where(x < 0, high, low),
+                4: np.where(x == (low + high) / 2, tie, near),
+            }[mode]
         old[:500] = x.astype(np.float32)
     else:
         info = np.iinfo(old.dtype)
@@ -93,5 +106,7 @@ def cast(words, arrays):
             exact = arrays["a"][1][:500].astype(np.int64)
             old[:500] = np.clip(exact, info.min, info.max).astype(old.dtype)
         else:
-            old[:500] = np.clip(round_integral(x, mode), float(info.min), float(info.max)).astype(old.dtype)
+            old[:500] = np.clip(round_integral(x, mode), float(info.min), float(info.max)).astype(
+                old.dtype
+            )
     return old

@@ -75,7 +75,9 @@ def elementwise(words, arrays):
         mask = np.ones(n, bool)
     else:
         mask, repeats, strides = active_lanes(size, form)
-        index = [addresses(size, 256 // size, repeats, strides[i], strides[i + 3]) for i in range(3)]
+        index = [
+            addresses(size, 256 // size, repeats, strides[i], strides[i + 3]) for i in range(3)
+        ]
     for row in range(index[0].shape[0]):
         d, s0, s1 = (ix[row][mask] for ix in index)
         y = wide(b[:1]) if api in SCALARS else wide(b[s1] if len(b) == len(a) else b[:1])

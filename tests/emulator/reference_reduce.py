@@ -12,7 +12,7 @@ def tree(values):
         for i in range(0, len(lanes) - 1, 2):
             a, b = lanes[i], lanes[i + 1]
             pairs.append(b if a is None else a if b is None else a + b)
-        lanes = pairs + lanes[len(pairs) * 2:]
+        lanes = pairs + lanes[len(pairs) * 2 :]
     return lanes[0]
 
 
@@ -47,15 +47,17 @@ def put(out, at, order, value, index):
 
 def sum_of_all(a, mask, dtype, sequential):
     lanes = 256 // a.itemsize
-    partial = [masked_tree(a[i:i + lanes], mask[i:i + lanes]) for i in range(0, len(a), lanes)]
+    partial = [masked_tree(a[i : i + lanes], mask[i : i + lanes]) for i in range(0, len(a), lanes)]
     if sequential:
         total = partial[0]
         for value in partial[1:]:
             total = dtype.type(total + value)
         return total
     while len(partial) > 1:
-        partial = [tree((partial[i:i + lanes] + [None] * lanes)[:lanes])
-                   for i in range(0, len(partial), lanes)]
+        partial = [
+            tree((partial[i : i + lanes] + [None] * lanes)[:lanes])
+            for i in range(0, len(partial), lanes)
+        ]
     return partial[0]
 
 
@@ -64,7 +66,7 @@ def reduction(words, arrays, soc):
     old, a = arrays["old"][1], arrays["a"][1]
     out, size = old.copy(), old.itemsize
     lanes, mask = 256 // size, active(form, size)
-    rows = a[:20 * lanes].reshape(20, lanes)
+    rows = a[: 20 * lanes].reshape(20, lanes)
     stride = 3 if form == "mask" else 1
     if api in ("WholeReduceSum", "RepeatReduceSum"):
         for r, row in enumerate(rows):
@@ -76,10 +78,12 @@ def reduction(words, arrays, soc):
         masks = np.tile(mask, 20).reshape(160, -1)
         for i, (block, on) in enumerate(zip(rows.reshape(160, -1), masks, strict=True)):
             if on.any():
-                out[i] = masked_tree(block, on) if api.endswith("Sum") else extreme(block, on, api)[0]
+                out[i] = (
+                    masked_tree(block, on) if api.endswith("Sum") else extreme(block, on, api)[0]
+                )
     elif api == "PairReduceSum":
         pairs = np.where(mask, rows[:5], old.dtype.type(0))
-        out[:5 * lanes // 2] = (pairs[:, 0::2] + pairs[:, 1::2]).ravel()
+        out[: 5 * lanes // 2] = (pairs[:, 0::2] + pairs[:, 1::2]).ravel()
     else:
         n = 5000 if form == "count" else 40 * lanes
         on = np.resize(mask, n)
