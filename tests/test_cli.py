@@ -361,11 +361,11 @@ def test_help_repeats_the_docstring_of_every_parameter(
 ) -> None:
     monkeypatch.setenv("COLUMNS", "1000")
     shown = run("run", operator, "--help").out
-    text = OPERATORS[operator].__doc__
+    text = inspect.getdoc(OPERATORS[operator])
     for parameter in inspect.signature(OPERATORS[operator]).parameters.values():
         if parameter.kind is parameter.POSITIONAL_OR_KEYWORD:
             line = re.search(
-                rf"^ {{8}}[\w, ]*\b{parameter.name}\b[\w, ]*: (.*)", text, re.MULTILINE
+                rf"^ {{4}}[\w, ]*\b{parameter.name}\b[\w, ]*: (.*)", text, re.MULTILINE
             )
             assert line[1] in shown
 

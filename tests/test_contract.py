@@ -153,7 +153,9 @@ def test_operators_are_like_functions() -> None:
     assert copy.deepcopy(function) is function
     assert inspect.isroutine(function)
     assert inspect.getsource(function).count("def prelu_backward") == 1
-    assert pydoc.plain(pydoc.render_doc(function)).count(str(inspect.signature(function))) == 1
+    shown = pydoc.plain(pydoc.render_doc(function))
+    assert "\nprelu_backward(" in shown
+    assert "Gradients of PReLU" in shown
     holder = type("Holder", (), {"method": function, "static": staticmethod(function)})()
     assert holder.method.__self__ is holder
     assert holder.static is function
