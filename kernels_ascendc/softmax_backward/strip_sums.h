@@ -27,7 +27,7 @@ class StripSums {
         if (is_row_) {
             pipe.InitBuffer(sums_, kLanes * kLanes * sizeof(float));
             pipe.InitBuffer(scratch_, 2 * kLanes * kLanes * sizeof(float));
-        } else if (is_columns_) {
+        } else if (is_columns_ && period_ != inner_) {
             const uint32_t rows = kLanes * round_up(period_, kLanes);
             pipe.InitBuffer(sums_, rows * sizeof(float));
             if (__CCE_AICORE__ == 100) pipe.InitBuffer(scratch_, rows * sizeof(float));
@@ -98,14 +98,15 @@ class StripSums {
         }
     }
 
-    // The sums of columns, as rows of sixteen lanes, as columns do not begin at blocks; for a team
-    // as they are as well.
+    // The sums of columns: as rows of sixteen lanes where columns do not begin at blocks, and for a
+    // team as they are as well.
     __aicore__ void sum_columns() {
+        fold_rows(partial_, 1, t_.pitch, period_, 0);
+        if (period_ == inner_) return;
         const LocalTensor<float> rows = sums_.Get<float>();
 #if __CCE_AICORE__ == 100
         Duplicate(rows, 0.0f, static_cast<int32_t>(round_up(period_, kLanes) * kLanes));
 #endif
-        fold_rows(partial_, 1, t_.pitch, period_, 0);
         interleave(rows, partial_, period_, 0, scratch());
         fold_rows(rows, 1, period_ * kLanes, inner_ * kLanes, 0);
         if (t_.parts == 1) return;
@@ -115,11 +116,13 @@ class StripSums {
 
     // The sums of columns, over and over.
     __aicore__ void spread_columns() {
-        const uint32_t all = round_up(period_, kLanes);
-        const LocalTensor<float> rows = sums_.Get<float>();
-        if (t_.parts > 1) interleave(rows, total_, shared_, 0, scratch());
-        repeat(rows, inner_ * kLanes, all * kLanes);
-        deinterleave(total_, rows, all, 0, scratch());
+        if (period_ != inner_) {
+            const uint32_t all = round_up(period_, kLanes);
+            const LocalTensor<float> rows = sums_.Get<float>();
+            if (t_.parts > 1) interleave(rows, total_, shared_, 0, scratch());
+            repeat(rows, inner_ * kLanes, all * kLanes);
+            deinterleave(total_, rows, all, 0, scratch());
+        }
         repeat(total_, period_, t_.pitch + period_);
     }
 

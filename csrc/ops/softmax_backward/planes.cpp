@@ -14,10 +14,10 @@ constexpr int64_t kMinRowTileBytes = 4 << 10;
 constexpr int64_t kMaxTileRows = 4095;  // that one copy can have
 // Estimates, to choose by.
 constexpr double kUnalignedFactor = 0.7;  // of the bandwidth, where rows are copied one by one
-constexpr double kRowCycles = 100;        // of vector instructions' start-ups, of rows one by one
-constexpr double kElementCycles[] = {0.22, 0.28};  // of rows as they lie, as floats or converted
-constexpr double kCoreRate = 18;                   // bytes of one of all cores
-constexpr int64_t kMaxStride = 255;                // blocks between repeats
+constexpr double kRowCycles = 140;        // of vector instructions' start-ups, of rows one by one
+constexpr double kElementCycles = 0.2;    // of rows as they lie
+constexpr double kCoreRate = 18;          // bytes of one of all cores
+constexpr int64_t kMaxStride = 255;       // blocks between repeats
 
 }  // namespace
 
@@ -102,8 +102,7 @@ bool lie_better(const Shape& shape, const device::Product& product, int64_t unit
         length * static_cast<double>(2 * shape.in_size + shape.out_size) / kCoreRate;
     // Rows with the same place in a block are worked on at once unless that is too far apart.
     const int64_t step = shape.length / std::gcd<int64_t>(shape.length, 8);
-    const double computing =
-        step > kMaxStride ? kRowCycles + kElementCycles[shape.in_size != 4] * length : 0;
+    const double computing = step > kMaxStride ? kRowCycles + kElementCycles * length : 0;
     return time(unit, copies, computing) < time(1, copies / kUnalignedFactor, 0);
 }
 

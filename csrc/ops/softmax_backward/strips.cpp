@@ -39,10 +39,10 @@ int64_t shared_floats(const SoftmaxBackwardTiling& t) {
     return round_up(t.inner, 8);
 }
 
-// Many are added in slices.
+// Many are added in slices; of two blocks those would move no less.
 uint32_t slice_floats(const SoftmaxBackwardTiling& t, const device::Product& product) {
     const int64_t shared = shared_floats(t);
-    if (product.arch != 220 || t.parts == 1 || t.parts * shared <= kSoftmaxPartialFloats) return 0;
+    if (product.arch != 220 || t.parts < 3 || t.parts * shared <= kSoftmaxPartialFloats) return 0;
     return static_cast<uint32_t>(round_up(divide_up(shared, t.parts), 8));
 }
 
@@ -78,14 +78,15 @@ class StripTiler {
         return product_.has_byte_copies || shape_.length == 1 || bytes % 32 == 0;
     }
     bool may_pack() const { return shape_.inner == 1 || row_bytes() <= kMaxRowBytes; }
-    // Of sums after which columns and blocks repeat, sixteen floats each.
+    // Of sums after which columns and blocks repeat, sixteen floats each, if that is not a row.
     int64_t row_bytes() const {
+        if (shape_.inner % 8 == 0) return 0;
         const int64_t bytes = round_up(std::lcm<int64_t>(shape_.inner, 8), 16) * 16 * 4;
         return product_.arch == 100 ? 2 * bytes : bytes;
     }
     int64_t packed_pitch() const {
         if (shape_.inner == 1) return 512 / shape_.in_size;
-        return round_up(kLeastPitch, std::lcm<int64_t>(shape_.inner, 16));
+        return round_up(kLeastPitch, std::lcm<int64_t>(shape_.inner, 8));
     }
 
     // Parts of a strip begin at blocks if its planes do.
@@ -231,9 +232,9 @@ class StripTiler {
                        (slice > 0 ? kSliceCycles : 0);
         }
         if (is_packed_ && shape_.inner > 1) {
-            waiting += kCombineCycles + static_cast<double>(t.pitch) / 2;
+            waiting += (row_bytes() > 0 ? kCombineCycles : 0) + static_cast<double>(t.pitch) / 2;
         }
-        const bool at_once = is_packed_ || (has_whole_rows() && row == shape_.inner);
+        const bool at_once = is_packed_ || t.pitch == shape_.inner;
         const double pieces = at_once ? 2 * chunks : static_cast<double>(2 * part) * (1 + again);
         const double loading =
             loads / rate + pieces * (has_whole_rows() && !at_once ? kPieceCycles : kCopyCycles);
