@@ -44,14 +44,14 @@ class PoolLoads : PoolGeometry<T> {
             end_ = planes_ * t_.grad_height * t_.grad_width;
         is_first_ = true;
     }
-    // Ends at multiples of 512 bytes of lane 0, where the next one begins.
+    // Ends at a multiple of 512 bytes of lane 0, if it holds one, where the next one begins.
     __aicore__ inline int64_t end_of_stretch() {
         constexpr int64_t kEven = 512 / sizeof(T);
         const int64_t most = is_first_ ? t_.first_load : t_.load_elements;
         if (end_ - at_ <= most) return end_;
         const int64_t end = at_ + most;
         const int64_t odd = (this->first_plane_ * t_.grad_height * t_.grad_width + end) % kEven;
-        return greatest(end - odd, at_ + 1);
+        return end - odd > at_ ? end - odd : end;
     }
 
     int64_t at_ = 0, end_ = 0;

@@ -47,6 +47,13 @@ class PoolSums : PoolTile<T> {
   private:
     __aicore__ inline bool takes_whole_rows() const { return t_.traversal != kPoolParts; }
     __aicore__ inline bool takes_whole_planes() const { return t_.traversal == kPoolPlanes; }
+    // Whole planes whose windows lie one below the other are one tall plane; else each is alone.
+    __aicore__ inline uint32_t stacked_planes() const {
+        const bool is_stacked = takes_whole_planes() && t_.sum_rows == t_.grad_height &&
+                                t_.grad_height == t_.windows_height &&
+                                t_.height == t_.grad_height * t_.stride_height;
+        return is_stacked ? static_cast<uint32_t>(planes_) : 1;
+    }
     // Behind the rows of windows that exist.
     __aicore__ inline int64_t end_of_windows() const { return least(last_, t_.windows_height); }
     // Rows of the run, up to there, have all their windows in sums_.
@@ -94,8 +101,9 @@ class PoolSums : PoolTile<T> {
             for (uint32_t p = 0; p < planes_; ++p)
                 divisors_.divide_row(grads(p * plane + row * pitch_));
         }
-        for (uint32_t p = 0; p < planes_ && rows > 0; ++p)
-            sum_columns(sums_[p * plane_sums_ * kLanes + sums_at(end_)], p * plane, rows);
+        const uint32_t stacked = stacked_planes();
+        for (uint32_t p = 0; p < planes_ && rows > 0; p += stacked)
+            sum_columns(sums_[p * plane_sums_ * kLanes + sums_at(end_)], p * plane, stacked * rows);
         end_ = whole ? last_ : end_ + rows;
         // What a load holds beyond whole rows waits for the next.
         waiting_ = whole ? 0 : waiting_ - rows * pitch_;
@@ -152,6 +160,7 @@ class PoolSums : PoolTile<T> {
         // Gradients that are summed up.
         const uint32_t used = t_.margin + waiting_;
         const Scratch scratch{this->grads_[used * kLanes], t_.grad_positions - used};
+        const uint32_t stacked = stacked_planes();
         for (int64_t row = rows_.begin; row < end; ++row) {
             const uint32_t cover =
                 this->covering((row + t_.pad_height) % t_.stride_height, t_.kernel_height,
@@ -159,9 +168,9 @@ class PoolSums : PoolTile<T> {
             const int64_t window = (row + t_.pad_height) / t_.stride_height - (cover - 1);
             const Placement placement{
                 t_.tile_pitch, 1,
-                static_cast<uint32_t>((rows_.end - 1 - row) / t_.stride_height + 1),
+                stacked * static_cast<uint32_t>((rows_.end - 1 - row) / t_.stride_height + 1),
                 static_cast<uint32_t>(t_.stride_height) * t_.tile_pitch, t_.tile_pitch};
-            for (uint32_t p = 0; p < planes_ && cover > 0; ++p) {
+            for (uint32_t p = 0; p < planes_ && cover > 0; p += stacked) {
                 const uint32_t at =
                     (p * tile_rows + static_cast<uint32_t>(row - rows_.begin)) * t_.tile_pitch;
                 add_up(this->tile_lanes()[at * kLanes],

@@ -53,13 +53,16 @@ void PoolTiler::choose() {
         for (uint32_t buffers : {1u, 2u})
             consider({planes, count, 0, height.extent, width.extent, buffers});
     }
-    for (int64_t lines : {1, 2, 3, 4, 6, 8, 12, 16, 24}) {
-        const int64_t load = lines * even();
+    const auto consider_loads = [&](int64_t load) {
         for_each_height(divide_up(load, t_.grad_width) * height.stride, [&](int64_t rows) {
             for (uint32_t buffers : {1u, 2u})
                 consider({kPoolRows, 1, load, rows, width.extent, buffers});
         });
-    }
+    };
+    for (int64_t lines : {1, 2, 3, 4, 6, 8, 12, 16, 24}) consider_loads(lines * even());
+    // Where those complete too many rows.
+    for (int64_t parts = 2; best_cycles_ == HUGE_VAL && parts <= 16; parts *= 2)
+        consider_loads(even() / parts);
     for (int64_t columns = width.extent; best_cycles_ == HUGE_VAL && columns > 1;) {
         columns = narrower(columns);
         for (int64_t load : {1, 2, 4, 8, 16}) {

@@ -19,7 +19,7 @@ double PoolTiler::cycles(const Choice& c) const {
         loads = static_cast<double>(divide_up(t_.grad_height, c.load) * t_.tiles_width);
         stores = static_cast<double>(divide_up(t_.height, c.height) * t_.tiles_width);
     } else if (c.traversal == kPoolRows) {
-        loads = grad_plane / t_.load_elements;
+        loads = std::max(grad_plane / t_.load_elements, 1.0);
         stores = static_cast<double>(t_.height) / static_cast<double>(c.height);
     }
     // Copies that begin evenly: all, or those after the first of a plane.
