@@ -16,6 +16,9 @@
 #define CHANNEL_SUM_CHANNELS 3  // one long channel, other lanes the channels that follow
 #define CHANNEL_SUM_PIECES 4    // a piece of one channel; lanes of a block belong to that channel
 
+// Channels of a tile of CHANNEL_SUM_CHANNELS, at most: the strides of an instruction that adds them.
+#define CHANNEL_SUM_MAX_CHANNELS 31
+
 struct ChannelSumTiling {
     int64_t units;
     int64_t cut;     // cores begin at multiples of that many units
@@ -36,7 +39,8 @@ struct ChannelSumTiling {
     uint32_t last_length;
     uint32_t tail;  // of the last lane of (b, o)
     uint32_t last_tail;
-    uint32_t pitch;  // elements from lane to lane in the unified buffer
+    uint32_t pitch;  // elements from lane to lane in the unified buffer: whole blocks, or of one
+                     // long channel the length, whatever it is
     uint32_t slots;  // lanes of a tile
     uint32_t tile;   // elements of a tile's buffer
     uint32_t work;   // elements of a work tile's buffer: of a tile, or half of it where two are

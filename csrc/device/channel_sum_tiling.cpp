@@ -10,13 +10,18 @@ namespace {
 constexpr int64_t kLanes = 16;
 constexpr int64_t kEvenBytes = 512;  // where GM transfers begin best
 constexpr int64_t kBlockBytes = 32;
-constexpr int64_t kColumns = 512;              // of a row, so that few cores share a column
+constexpr int64_t kFloatsOfBlock = 8;
+constexpr double kCopyBytes = 540;             // that take as long as the start of a copy,
+constexpr double kPieceBytes = 72;             // or another piece of it
+constexpr double kOddCopies = 1 / 0.7;         // time of copies that begin unevenly
 constexpr int64_t kLeastCoreBytes = 16 << 10;  // that pay for starting another core
 constexpr uint32_t kReadingCores = 32;         // that load what global memory delivers
 constexpr int64_t kLeastPerExchanged = 32;     // bytes of data; for less, cores are too many
 constexpr int64_t kLeastPerEvenly = 200;       // the same where fewer load as fast
 constexpr int64_t kManyRows = 64;              // that are worth joining
 constexpr int64_t kStretch = 9;                // elements by which a lane there may be longer
+constexpr int64_t kHeads = 6;                  // times the room before a lane that pay for it
+constexpr int64_t kLeastJoined = 64;           // elements of a channel, for less sums take long
 constexpr int64_t kMaxGroup = 255;             // repeats of one instruction
 constexpr int64_t kTile = 4096;                // elements that keep the vector unit busy
 constexpr int64_t kLoads = 4;                  // of a core, at least: they overlap with its work
@@ -43,11 +48,13 @@ int64_t whole_multiple(int64_t most, int64_t stride) {
 
 // Facts that the choice of lanes depends on.
 struct Limits {
-    int64_t tile;        // elements of a tile
-    int64_t packed;      // lanes of a multiple of that many elements need no gaps between them, and
-                         // instructions that transpose lanes take so many at a time
-    int64_t aligned;     // distance of lanes that have gaps is a multiple of that
-    int64_t element;     // bytes
+    int64_t tile;     // elements of a tile
+    int64_t packed;   // lanes of a multiple of that many elements need no gaps between them, and
+                      // instructions that transpose lanes take so many at a time
+    int64_t aligned;  // distance of lanes that have gaps is a multiple of that
+    int64_t element;  // bytes
+    int64_t cores;
+    int64_t exchanged;   // bytes that take as long as exchanging the sums of a column
     bool copies_bytes;   // any number of them, not only blocks of 32
     bool writes_blocks;  // results are stored as such blocks
 };
@@ -84,15 +91,53 @@ int64_t joined_rows(const ChannelShape& shape, const Limits& limits) {
     return limits.copies_bytes && fits && shape.outer >= kManyRows * rows ? rows : 1;
 }
 
+// Whether lanes of so many columns get room before each, so that their copies, one for each, begin
+// evenly.
+bool has_heads(const ChannelShape& shape, int64_t columns, const Limits& limits) {
+    const bool is_odd = shape.channels * limits.element % kEvenBytes != 0;
+    const bool is_gapless = columns == shape.channels && columns % limits.packed == 0;
+    const bool is_long = columns * limits.element >= kHeads * kEvenBytes;
+    return limits.copies_bytes && is_odd && is_long && !is_gapless;
+}
+
+// What copies of so many columns of a row take besides the bytes, in bytes.
+double piece_cost(const ChannelShape& shape, int64_t columns, const Limits& limits) {
+    const int64_t row = shape.channels;
+    if (columns == row && row % limits.packed == 0) return 0.0;
+    if (has_heads(shape, columns, limits)) return kCopyBytes + kEvenBytes / 2;
+    const bool is_odd = row * limits.element % kEvenBytes != 0;
+    const auto bytes = static_cast<double>(columns * limits.element);
+    return kPieceBytes + (is_odd ? (kOddCopies - 1.0) * bytes : 0.0);
+}
+
+// Columns of a block. All blocks have as many cores, so they should be equal; they begin evenly if
+// rows do. Narrow ones are more pieces of copies, and of wide ones more cores exchange sums.
+int64_t block_columns(const ChannelShape& shape, const Limits& limits) {
+    const int64_t even = kEvenBytes / limits.element, row = shape.channels;
+    double least = 0.0;
+    int64_t best = 0;
+    for (int64_t end = even; best == 0 || end < row + even; end += even) {
+        const int64_t columns = std::min(end, row);
+        if (best > 0 && columns > limits.tile) break;
+        const auto blocks = static_cast<double>(divide_up(row, columns));
+        const auto bytes = static_cast<double>(columns * limits.element);
+        const double exchanged =
+            static_cast<double>(limits.exchanged * columns) / static_cast<double>(shape.outer);
+        const double cost = blocks * (bytes + piece_cost(shape, columns, limits)) + exchanged;
+        if (best == 0 || cost < least) {
+            best = columns;
+            least = cost;
+        }
+    }
+    return best;
+}
+
 // S = 1, long rows or rows of whole blocks.
 void tile_rows(const ChannelShape& shape, const Limits& limits, ChannelSumTiling& t) {
     const int64_t rows = joined_rows(shape, limits);
-    const int64_t row = rows * shape.channels;
-    const int64_t even = kEvenBytes / limits.element;
-    const int64_t most = std::min(kColumns, limits.tile / even * even);
-    int64_t columns = row;
-    if (rows == 1 && row > most + most / 4 && !prefers_whole_rows(row, limits))
-        columns = round_up(even_part(row, most), even);
+    const int64_t row = rows * shape.channels, even = kEvenBytes / limits.element;
+    const bool is_whole = rows > 1 || prefers_whole_rows(row, limits);
+    const int64_t columns = is_whole ? row : block_columns(shape, limits);
     t.layout = CHANNEL_SUM_ROWS;
     t.blocks = divide_up(row, columns);
     t.inner = t.last_inner = divide_up(shape.outer, rows);
@@ -101,6 +146,7 @@ void tile_rows(const ChannelShape& shape, const Limits& limits, ChannelSumTiling
     t.rows = to_u32(rows);
     t.group = t.block_channels = to_u32(columns / rows);
     set_lanes(t, columns, 1, limits);
+    if (rows == 1 && has_heads(shape, columns, limits)) t.pitch += to_u32(even);
     int64_t slots = std::max<int64_t>(limits.tile / t.pitch, 1);
     slots = whole_multiple(slots, t.lane_stride * limits.element);
     t.slots = to_u32(std::min(slots, t.inner));
@@ -184,16 +230,43 @@ int64_t spread_group(const ChannelShape& shape, const Limits& limits) {
     return std::max(group, least);
 }
 
+// How many neighbouring channels to take as one stretch where a lane each would leave gaps; 0:
+// none. Loads then begin with the first of them only, so that there must be as many in every one.
+int64_t joined_channels(const ChannelShape& shape, const Limits& limits) {
+    if (!limits.copies_bytes || shape.inner < kLeastJoined) return 0;
+    const int64_t most = std::min<int64_t>(CHANNEL_SUM_MAX_CHANNELS, limits.tile / shape.inner);
+    int64_t best = 0;
+    double least = kOddCopies;
+    for (int64_t count = 1; count <= most; ++count) {
+        if (shape.channels % count != 0) continue;
+        const int64_t loads = shape.outer * shape.channels / count;
+        const auto slowest = static_cast<double>(round_up(loads, limits.cores));
+        const auto bytes = static_cast<double>(count * shape.inner * limits.element);
+        const double cost = slowest / static_cast<double>(loads) * (1.0 + kCopyBytes / bytes);
+        if (cost < least) {
+            best = count;
+            least = cost;
+        }
+    }
+    return best;
+}
+
 void choose_lanes(const ChannelShape& shape, const Limits& limits, ChannelSumTiling& t) {
     const int64_t row = shape.channels * shape.inner;
     const int64_t lane = limits.tile / kLanes;
     // Whether lanes of whole rows would have gaps.
     const bool gaps = lane / row < factor_to(row, limits.packed);
+    const bool has_odd_lanes = shape.inner <= lane
+                                   ? lane / shape.inner < factor_to(shape.inner, limits.packed)
+                                   : shape.inner % limits.aligned != 0;
     if (shape.inner == 1 && (row % limits.packed == 0 || row * limits.element >= kEvenBytes ||
                              (gaps && joined_rows(shape, limits) > 1))) {
         tile_rows(shape, limits, t);
     } else if (row <= lane) {
         tile_groups(shape, limits, t);
+    } else if (const int64_t joined = has_odd_lanes ? joined_channels(shape, limits) : 0) {
+        tile_channels(shape, 1, joined, CHANNEL_SUM_CHANNELS, limits, t);
+        t.pitch = t.length;
     } else if (shape.inner <= lane) {
         tile_channels(shape, spread_group(shape, limits), kLanes, CHANNEL_SUM_SPREAD, limits, t);
     } else if (2 * shape.inner + limits.aligned <= limits.tile && shape.channels > 1) {
@@ -209,7 +282,7 @@ void set_spaces(const Limits& limits, ChannelSumTiling& t) {
     const bool eights = t.layout == CHANNEL_SUM_CHANNELS || t.layout == CHANNEL_SUM_PIECES;
     t.width = eights && !limits.copies_bytes ? 8 : 1;
     const int64_t group = round_up(t.group, kLanes);
-    int64_t floats = eights ? kLanes : group;
+    int64_t floats = eights ? round_up(t.block_channels, kLanes) : group;
     if (t.layout == CHANNEL_SUM_SPREAD) floats *= kLanes;
     if (t.layout == CHANNEL_SUM_ROWS)
         floats = t.rows > 1 ? group + kStretch * kLanes : std::max<int64_t>(group, t.pitch);
@@ -243,6 +316,8 @@ void lengthen_loads(const ChannelSumKernel& kernel, const Product& product, Chan
         if (longer.load_slots > best.load_slots) best = longer;
     }
     t = best;
+    // Of a channel's pieces equal loads: a long one would wait for both buffers.
+    if (t.layout == CHANNEL_SUM_PIECES) t.load_slots = to_u32(even_part(t.inner, t.load_slots));
 }
 
 // Where cores begin: evenly, and on products that store whole blocks never within one.
@@ -267,6 +342,8 @@ void set_cut(ChannelSumTiling& t, const ChannelSumKernel& kernel, const Product&
         const int64_t even = factor_to(t.lane_stride * kernel.element_bytes, bytes);
         if (rows && even <= t.load_slots) t.cut = even;
     }
+    // Joined channels: loads begin with the first one.
+    if (t.layout == CHANNEL_SUM_CHANNELS && t.pitch % kFloatsOfBlock != 0) t.cut = t.inner;
 }
 
 // As in kernels_ascendc/common/channel_walk.h.
@@ -342,6 +419,11 @@ ChannelSumTiling tile_channel_sum(const ChannelShape& shape, const ChannelSumKer
     const int64_t align = product.arch == 100 ? 16 : 8;
     Limits limits{};
     limits.element = kernel.element_bytes;
+    limits.cores = product.cores;
+    // Each core's are stored and loaded, in short pieces and overlapping with nothing: thrice as
+    // long as data, of which there are two or three tensors.
+    limits.exchanged =
+        3 * 2 * int64_t{product.cores} * kernel.sums * sizeof(float) / (kernel.writes ? 3 : 2);
     limits.packed = align;
     limits.copies_bytes = product.has_byte_copies;
     limits.writes_blocks = kernel.writes && !product.has_byte_copies;

@@ -9,6 +9,7 @@ template <typename T>
 class ChannelLanes {
   public:
     static constexpr uint32_t kEvenBytes = 512;  // where copies begin best
+    static constexpr uint32_t kEven = kEvenBytes / sizeof(T);
 
     __aicore__ inline ChannelLanes(const ChannelSumTiling& tiling, GM_ADDR first, GM_ADDR second,
                                    GM_ADDR result)
@@ -23,7 +24,7 @@ class ChannelLanes {
         return 2 * (load * sizeof(T) + kEvenBytes);
     }
     // Place of the second input behind the first, elements.
-    __aicore__ inline uint32_t second_at() const { return tiling_.load + kEvenBytes / sizeof(T); }
+    __aicore__ inline uint32_t second_at() const { return tiling_.load + kEven; }
 
     // Returns where the run begins in the inputs; load_second() follows.
     __aicore__ inline uint32_t load_first(const LocalTensor<T>& inputs, const LaneRun& run) {
@@ -35,13 +36,11 @@ class ChannelLanes {
             wait_for<HardEvent::V_MTE2>();
         }
 #endif
-        const uint32_t head = head_of(run);
-        load_one(inputs, first_, run, head);
-        return head;
+        load_one(inputs, first_, run);
+        return begin_of(run);
     }
-    __aicore__ inline void load_second(const LocalTensor<T>& inputs, const LaneRun& run,
-                                       uint32_t head) {
-        load_one(inputs[second_at()], second_, run, head);
+    __aicore__ inline void load_second(const LocalTensor<T>& inputs, const LaneRun& run) {
+        load_one(inputs[second_at()], second_, run);
     }
 
     // `tail`: as for store().
@@ -78,21 +77,49 @@ class ChannelLanes {
                tiling_.last_length == tiling_.pitch;
     }
 
-    // Elements that the copies begin before the run, so that they begin evenly.
-    __aicore__ inline uint32_t head_of(const LaneRun& run) const {
-        const uint32_t head = static_cast<uint32_t>(run.offset * sizeof(T) % kEvenBytes);
-        const bool fits = reads_ahead_ && head % kBlockBytes == 0 && is_one_piece(run);
-        return fits ? head / sizeof(T) : 0;
+    // Elements that a copy begins before that one, so that it begins evenly.
+    __aicore__ inline uint32_t head_of(uint64_t offset) const {
+        const uint32_t head = static_cast<uint32_t>(offset * sizeof(T) % kEvenBytes);
+#if __CCE_AICORE__ == 220
+        const bool fits = true;
+#else
+        const bool fits = head % kBlockBytes == 0;
+#endif
+        return fits && reads_ahead_ ? head / sizeof(T) : 0;
+    }
+    // Whether lanes have room for that before each.
+    __aicore__ inline bool has_heads() const {
+        return tiling_.pitch >= tiling_.length + kEven;
+    }
+    __aicore__ inline uint32_t begin_of(const LaneRun& run) const {
+        if (is_one_piece(run)) return round_up(head_of(run.offset), kBlock<T>);
+        return has_heads() ? kEven : 0;
     }
 
     __aicore__ inline bool is_one_piece(const LaneRun& run) const {
         return run.lanes == 1 || packed();
     }
 
+    // to[at...] = from[offset...]
+    __aicore__ inline void load_piece(const LocalTensor<T>& to, uint32_t at,
+                                      const GlobalTensor<T>& from, uint64_t offset,
+                                      uint32_t count) {
+        const uint32_t head = head_of(offset), room = round_up(head, kBlock<T>);
+        kernels::load(to[at - room], from[offset - head], head + count, room - head);
+    }
+
     __aicore__ inline void load_one(const LocalTensor<T>& to, const GlobalTensor<T>& from,
-                                    const LaneRun& run, uint32_t head) {
+                                    const LaneRun& run) {
+        const uint32_t begin = begin_of(run);
         if (is_one_piece(run)) {
-            kernels::load(to, from[run.offset - head], head + run.count);
+            load_piece(to, begin, from, run.offset, run.count);
+            return;
+        }
+        if (has_heads()) {
+            for (uint32_t lane = 0; lane < run.lanes; ++lane)
+                load_piece(to, begin + lane * tiling_.pitch, from,
+                           run.offset + lane * tiling_.lane_stride,
+                           lane + 1 < run.lanes ? run.length : run.last);
             return;
         }
         const uint32_t whole = run.last == run.length ? run.lanes : run.lanes - 1;

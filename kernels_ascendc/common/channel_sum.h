@@ -175,7 +175,7 @@ class ChannelSum {
         const uint32_t head = lanes_.load_first(inputs, run);
         if constexpr (kSplits) SetFlag<HardEvent::MTE2_V>(first_is_loaded_);
         if (!kVectorFirst && with_vector) vectors_.load(walk);
-        lanes_.load_second(inputs, run, head);
+        lanes_.load_second(inputs, run);
         inputs_.EnQue(inputs);
         return {inputs, head};
     }

@@ -136,13 +136,12 @@ class ChannelTiles {
     __aicore__ inline void reduce(const LocalTensor<float>* sums, const LocalTensor<float>* tiles,
                                   uint32_t count, uint32_t lanes, const LocalTensor<float>& scratch,
                                   const LocalTensor<float>& transposing) const {
-        // Blocks of the halves of all lanes of all sums, side by side.
-        const uint32_t rows = count * lanes;
         if (tiling_.layout == CHANNEL_SUM_CHANNELS) {
-            for (uint32_t row = 0; row < rows; ++row)
-                halve(scratch[row * kBlockFloats], tiles[row / lanes][row % lanes * tiling_.pitch],
-                      rows);
-            fold(scratch, tiling_.length / kLanes * kBlockFloats * rows, kBlockFloats * rows);
+            // As many at a time as an instruction can take.
+            const uint32_t together = count * lanes > CHANNEL_SUM_MAX_CHANNELS ? 1 : count;
+            for (uint32_t i = 0; i < count; i += together)
+                reduce_channels(sums + i, tiles + i, together, lanes, scratch, transposing);
+            return;
         }
         for (uint32_t i = 0; i < count; ++i) {
             const LocalTensor<float> tile = tiles[i];
@@ -154,10 +153,6 @@ class ChannelTiles {
                     } else {
                         copy_floats(sums[i], tile, tiling_.pitch);
                     }
-                    break;
-                case CHANNEL_SUM_CHANNELS:
-                    keep_eights(sums[i], scratch[i * lanes * kBlockFloats], lanes, tile,
-                                transposing);
                     break;
                 case CHANNEL_SUM_PIECES:
                     fold(tile, tiling_.slots * tiling_.pitch, kBlockFloats);
@@ -185,6 +180,20 @@ class ChannelTiles {
   private:
     static constexpr uint32_t kEights = kLengthStep;
 
+    __aicore__ inline void reduce_channels(const LocalTensor<float>* sums,
+                                           const LocalTensor<float>* tiles, uint32_t count,
+                                           uint32_t lanes, const LocalTensor<float>& scratch,
+                                           const LocalTensor<float>& transposing) const {
+        // Blocks of the halves of all lanes of all sums, side by side.
+        const uint32_t rows = count * lanes;
+        for (uint32_t row = 0; row < rows; ++row)
+            halve(scratch[row * kBlockFloats], tiles[row / lanes], row % lanes * tiling_.pitch,
+                  rows);
+        fold(scratch, halved_floats() / 2 * rows, kBlockFloats * rows);
+        for (uint32_t i = 0; i < count; ++i)
+            keep_eights(sums[i], scratch[i * lanes * kBlockFloats], lanes, tiles[i], transposing);
+    }
+
     // sums[...] = the sums of `count` channels as eights of floats, as tiling.width has them.
     __aicore__ inline void keep_eights(const LocalTensor<float>& sums,
                                        const LocalTensor<float>& values, uint32_t count,
@@ -209,11 +218,26 @@ class ChannelTiles {
         }
     }
 
-    // The halves of a lane, which is overwritten, added; blocks of the result are `step` apart, at
-    // most 31: two sums of at most fifteen lanes (choose_lanes).
-    __aicore__ inline void halve(const LocalTensor<float>& to, const LocalTensor<float>& lane,
-                                 uint32_t step) const {
-        const uint32_t rest = tiling_.length % kLanes, even = tiling_.length - rest;
+    // Of a lane, from its first whole block on: whole repeats if one more takes the rest.
+    __aicore__ inline uint32_t halved_floats() const {
+        const uint32_t before = tiling_.pitch % kBlockFloats > 0 ? kBlockFloats - 1 : 0;
+        const uint32_t length = tiling_.length, most = (length - before) / kLanes * kLanes;
+        const uint32_t whole = most / (2 * kRepeatFloats) * 2 * kRepeatFloats;
+        return whole > 0 && length - whole <= kRepeatFloats ? whole : most;
+    }
+
+    // The halves of the lane from tile[at] on, which is overwritten, added; blocks of the result
+    // are `step` apart, at most CHANNEL_SUM_MAX_CHANNELS.
+    __aicore__ inline void halve(const LocalTensor<float>& to, const LocalTensor<float>& tile,
+                                 uint32_t at, uint32_t step) const {
+        const uint32_t odd = at % kBlockFloats, even = halved_floats();
+        const uint32_t begin = round_up(at, kBlockFloats);
+        const LocalTensor<float> lane = tile[begin];
+        if (odd > 0) {  // what shares a block with the lane before
+            uint64_t mask[2] = {0xffu & ~((1ull << odd) - 1), 0};
+            Add(lane, lane, tile[begin - kBlockFloats], mask, 1, BinaryRepeatParams());
+        }
+        const uint32_t rest = at + tiling_.length - begin - even;
         if (rest > 0) Add(lane, lane, lane[even], static_cast<int32_t>(rest));
         const BinaryRepeatParams params(static_cast<uint8_t>(step), 1, 1,
                                         static_cast<uint8_t>(8 * step), 8, 8);
@@ -228,11 +252,17 @@ class ChannelTiles {
                                            const LocalTensor<float>& vector, uint32_t lanes,
                                            const LocalTensor<float>& free,
                                            const LocalTensor<float>& scratch) const {
-        // Sixteen equal rows, turned: one row of sixteen equal values per channel.
-        Muls(free, vector, 1.0f, kLanes, kLanes, UnaryRepeatParams(1, 1, 2, 0));
-        deinterleave(scratch, free, kLanes, kLanes, tile);
+        for (uint32_t first = 0; first < lanes; first += kLanes) {
+            // Sixteen equal rows, turned: one row of sixteen equal values per channel.
+            Muls(free, vector[first], 1.0f, kLanes, kLanes, UnaryRepeatParams(1, 1, 2, 0));
+            deinterleave(scratch[first * kLanes], free, kLanes, kLanes, tile);
+        }
         for (uint32_t lane = 0; lane < lanes; ++lane) {
-            fill(tile[lane * tiling_.pitch], scratch[lane * kLanes], tiling_.length);
+            const uint32_t odd = lane * tiling_.pitch % kBlockFloats;
+            const LocalTensor<float> to = tile[lane * tiling_.pitch - odd];
+            fill(to, scratch[lane * kLanes], odd + tiling_.length);
+            // The end of the lane before is in the same block.
+            if (odd > 0) copy_floats(to, scratch[(lane - 1) * kLanes], odd);
         }
     }
 

@@ -30,14 +30,17 @@ __aicore__ inline int64_t greatest(int64_t a, int64_t b) {
     return a > b ? a : b;
 }
 
-// to[0..count) = from[0..count). What follows in `to`, up to the end of its last block, is not
-// defined. Products without DataCopyPad read up to the end of that block from `from` as well.
+// to[skipped..skipped + count) = from[0..count). What is before, and what follows in `to` up to the
+// end of its last block, is not defined. Products without DataCopyPad skip nothing, and read up to
+// the end of that block from `from` as well.
 template <typename T>
-__aicore__ inline void load(const LocalTensor<T>& to, const GlobalTensor<T>& from, uint32_t count) {
+__aicore__ inline void load(const LocalTensor<T>& to, const GlobalTensor<T>& from, uint32_t count,
+                            [[maybe_unused]] uint32_t skipped = 0) {
 #if __CCE_AICORE__ == 220
     DataCopyExtParams shape{1, static_cast<uint32_t>(count * sizeof(T)), 0, 0, 0};
-    DataCopyPadExtParams<T> no_padding{false, 0, 0, static_cast<T>(0)};
-    DataCopyPad(to, from, shape, no_padding);
+    DataCopyPadExtParams<T> padding{skipped > 0, static_cast<uint8_t>(skipped), 0,
+                                    static_cast<T>(0)};
+    DataCopyPad(to, from, shape, padding);
 #else
     DataCopy(to, from, round_up(count, kBlock<T>));
 #endif

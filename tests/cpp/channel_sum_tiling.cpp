@@ -56,6 +56,7 @@ Core walk(const Case& c, bool marked) {
                     run.lanes);
             require(run.slot == 0 || t.load_slots == t.slots, "slots of a load", c, run.slot);
             require(run.count + 64 <= t.load, "elements of a load", c, run.count);
+            require(run.slot * t.pitch % 8 == 0, "where a load begins in the tile", c, run.slot);
             core.units += run.lanes;
             core.elements += int64_t{run.length} * (run.lanes - 1) + run.last;
             for (uint32_t lane = 0; marked && lane < run.lanes; ++lane) {
@@ -78,11 +79,13 @@ void check_memory(const Case& c) {
     const int64_t moved = c.shape.numel() * c.kernel.element_bytes * (c.kernel.writes ? 3 : 2);
     require(moved >= (16 << 10) || c.cores == 1, "cores for little work", c, c.cores);
     require(t.slots * t.pitch + 64 <= t.tile, "elements of a tile", c, t.tile);
-    require(t.load_slots == t.slots || (t.load_slots % t.slots == 0 &&
-                                        t.slots * t.pitch * c.kernel.element_bytes % 32 == 0),
+    require(t.load_slots == t.slots ||
+                (t.load_slots > t.slots && t.slots * t.pitch * c.kernel.element_bytes % 32 == 0),
             "tiles of a load", c, t.load_slots);
     require(t.pitch * c.kernel.element_bytes % 32 == 0 || t.lane_stride == t.pitch,
             "distance of lanes", c, t.pitch);
+    require(t.layout != CHANNEL_SUM_CHANNELS || t.slots <= CHANNEL_SUM_MAX_CHANNELS,
+            "channels of a tile", c, t.slots);
     if (t.layout == CHANNEL_SUM_ROWS && t.rows > 1) {
         const kernels::JoinedRows joined(t.group, t.rows);
         require(joined.sum_floats() <= t.sum_space, "floats of joined sums", c, t.sum_space);
