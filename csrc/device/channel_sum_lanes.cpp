@@ -1,0 +1,233 @@
+#include "device/channel_sum_lanes.h"
+
+#include <algorithm>
+
+namespace ascend_grad::device {
+namespace {
+
+constexpr double kCopyBytes = 540;      // that take as long as the start of a copy,
+constexpr double kPieceBytes = 72;      // or another piece of it
+constexpr double kOddCopies = 1 / 0.7;  // time of copies that begin unevenly
+constexpr int64_t kManyRows = 64;       // that are worth joining
+constexpr int64_t kHeads = 6;           // times the room before a lane that pay for it
+constexpr int64_t kLeastJoined = 64;    // elements of a channel, for less sums take long
+constexpr int64_t kMaxGroup = 255;      // repeats of one instruction
+
+void set_lanes(ChannelSumTiling& t, int64_t length, int64_t slots, const ChannelLimits& limits) {
+    t.length = t.last_length = t.tail = t.last_tail = to_u32(length);
+    const bool packed = length == t.lane_stride && length % limits.packed == 0;
+    t.pitch = to_u32(packed ? length : round_up(length, limits.aligned));
+    t.slots = to_u32(slots);
+}
+
+// Whether tiles of whole rows begin better than parts of rows would: copied as one piece, from an
+// even place on; and where stores are whole blocks, cores can share rows that end within one.
+bool prefers_whole_rows(int64_t row, const ChannelLimits& limits) {
+    const int64_t bytes = row * limits.element;
+    const int64_t rows = limits.tile / row;
+    if (limits.writes_blocks && bytes % kBlockBytes != 0) return rows > 0;
+    return bytes % kEvenBytes != 0 && row % limits.packed == 0 &&
+           rows >= 2 * factor_to(bytes, kBlockBytes);
+}
+
+// How many rows to take as one so that it is whole blocks, if there is room for the lanes of
+// kernels_ascendc/common/joined_rows.h; else 1.
+int64_t joined_rows(const ChannelShape& shape, const ChannelLimits& limits) {
+    const int64_t rows = factor_to(shape.channels, limits.packed);
+    const int64_t row = rows * shape.channels;
+    const int64_t whole = factor_to(row * limits.element, kBlockBytes);
+    const int64_t tile = limits.tile / (whole * row) * whole * row;
+    const bool fits = tile >= std::max(row, 2 * (shape.channels + kStretch * 2 * kLanes));
+    return limits.copies_bytes && fits && shape.outer >= kManyRows * rows ? rows : 1;
+}
+
+// Whether lanes of so many columns get room before each, so that their copies, one for each, begin
+// evenly.
+bool has_heads(const ChannelShape& shape, int64_t columns, const ChannelLimits& limits) {
+    const bool is_odd = shape.channels * limits.element % kEvenBytes != 0;
+    const bool is_gapless = columns == shape.channels && columns % limits.packed == 0;
+    const bool is_long = columns * limits.element >= kHeads * kEvenBytes;
+    return limits.copies_bytes && is_odd && is_long && !is_gapless;
+}
+
+// What copies of so many columns of a row take besides the bytes, in bytes.
+double piece_cost(const ChannelShape& shape, int64_t columns, const ChannelLimits& limits) {
+    const int64_t row = shape.channels;
+    if (columns == row && row % limits.packed == 0) return 0.0;
+    if (has_heads(shape, columns, limits)) return kCopyBytes + kEvenBytes / 2;
+    const bool is_odd = row * limits.element % kEvenBytes != 0;
+    const auto bytes = static_cast<double>(columns * limits.element);
+    return kPieceBytes + (is_odd ? (kOddCopies - 1.0) * bytes : 0.0);
+}
+
+// Columns of a block. All blocks have as many cores, so they should be equal; they begin evenly if
+// rows do. Narrow ones are more pieces of copies, and of wide ones more cores exchange sums.
+int64_t block_columns(const ChannelShape& shape, const ChannelLimits& limits) {
+    const int64_t even = kEvenBytes / limits.element, row = shape.channels;
+    double least = 0.0;
+    int64_t best = 0;
+    for (int64_t end = even; best == 0 || end < row + even; end += even) {
+        const int64_t columns = std::min(end, row);
+        if (best > 0 && columns > limits.tile) break;
+        const auto blocks = static_cast<double>(divide_up(row, columns));
+        const auto bytes = static_cast<double>(columns * limits.element);
+        const double exchanged =
+            static_cast<double>(limits.exchanged * columns) / static_cast<double>(shape.outer);
+        const double cost = blocks * (bytes + piece_cost(shape, columns, limits)) + exchanged;
+        if (best == 0 || cost < least) {
+            best = columns;
+            least = cost;
+        }
+    }
+    return best;
+}
+
+// S = 1, long rows or rows of whole blocks.
+void tile_rows(const ChannelShape& shape, const ChannelLimits& limits, ChannelSumTiling& t) {
+    const int64_t rows = joined_rows(shape, limits);
+    const int64_t row = rows * shape.channels, even = kEvenBytes / limits.element;
+    const bool is_whole = rows > 1 || prefers_whole_rows(row, limits);
+    const int64_t columns = is_whole ? row : block_columns(shape, limits);
+    t.layout = CHANNEL_SUM_ROWS;
+    t.blocks = divide_up(row, columns);
+    t.inner = t.last_inner = divide_up(shape.outer, rows);
+    t.block_stride = columns;
+    t.lane_stride = row;
+    t.rows = to_u32(rows);
+    t.group = t.block_channels = to_u32(columns / rows);
+    set_lanes(t, columns, 1, limits);
+    if (rows == 1 && has_heads(shape, columns, limits)) t.pitch += to_u32(even);
+    int64_t slots = std::max<int64_t>(limits.tile / t.pitch, 1);
+    slots = whole_multiple(slots, t.lane_stride * limits.element);
+    t.slots = to_u32(std::min(slots, t.inner));
+    t.last_length = to_u32(row - (t.blocks - 1) * columns);
+    const int64_t missing = t.inner * rows - shape.outer;
+    t.tail = to_u32(columns - missing * shape.channels);
+    t.last_tail = to_u32(t.last_length - missing * shape.channels);
+}
+
+// Several whole rows to a lane.
+void tile_groups(const ChannelShape& shape, const ChannelLimits& limits, ChannelSumTiling& t) {
+    const int64_t row = shape.channels * shape.inner;
+    const int64_t step = factor_to(row, limits.packed);
+    const int64_t most = limits.tile / kLanes / row;
+    const int64_t wanted = std::max(divide_up(shape.outer, kLanes), divide_up(kLanes, row));
+    int64_t rows = std::min(most, round_up(wanted, step));
+    if (rows > step) rows = rows / step * step;
+    t.layout = CHANNEL_SUM_GROUPS;
+    t.blocks = 1;
+    t.inner = t.last_inner = divide_up(shape.outer, rows);
+    t.lane_stride = rows * row;
+    t.rows = to_u32(rows);
+    t.group = t.block_channels = to_u32(shape.channels);
+    t.spatial = to_u32(shape.inner);
+    set_lanes(t, rows * row, kLanes, limits);
+    t.tail = t.last_tail = to_u32((shape.outer - (t.inner - 1) * rows) * row);
+}
+
+// Lanes of whole channels, neighbours in a row.
+void tile_channels(const ChannelShape& shape, int64_t group, int64_t slots, uint32_t layout,
+                   const ChannelLimits& limits, ChannelSumTiling& t) {
+    const int64_t block = group * slots;
+    t.layout = layout;
+    t.blocks = divide_up(shape.channels, block);
+    t.outer = shape.outer;
+    t.outer_stride = shape.channels * shape.inner;
+    t.block_stride = block * shape.inner;
+    t.lane_stride = group * shape.inner;
+    t.group = to_u32(group);
+    t.spatial = to_u32(shape.inner);
+    t.block_channels = to_u32(block);
+    const int64_t rest = shape.channels - (t.blocks - 1) * block;
+    t.last_inner = divide_up(rest, group);
+    t.inner = t.blocks > 1 ? slots : t.last_inner;
+    set_lanes(t, group * shape.inner, slots, limits);
+    t.last_tail = to_u32((rest - (t.last_inner - 1) * group) * shape.inner);
+}
+
+void tile_pieces(const ChannelShape& shape, const ChannelLimits& limits, ChannelSumTiling& t) {
+    const int64_t piece = std::max<int64_t>(kEvenBytes / limits.element, 64);
+    t.layout = CHANNEL_SUM_PIECES;
+    t.blocks = shape.channels;
+    t.outer = shape.outer;
+    t.inner = t.last_inner = divide_up(shape.inner, piece);
+    t.outer_stride = shape.channels * shape.inner;
+    t.block_stride = shape.inner;
+    t.lane_stride = piece;
+    t.group = t.block_channels = 1;
+    t.spatial = to_u32(piece);
+    const int64_t most = std::max<int64_t>(limits.tile / piece, 1);
+    set_lanes(t, piece, divide_up(t.inner, divide_up(t.inner, most)), limits);
+    t.tail = t.last_tail = to_u32(shape.inner - (t.inner - 1) * piece);
+}
+
+// Whole channels per lane, so that lanes are packed if possible.
+int64_t spread_group(const ChannelShape& shape, const ChannelLimits& limits) {
+    const int64_t most = std::min(limits.tile / kLanes / shape.inner, kMaxGroup);
+    const int64_t least = divide_up(kLanes, shape.inner);
+    const int64_t step = factor_to(shape.inner, limits.packed);
+    const int64_t wanted = std::min(most, round_up(divide_up(shape.channels, kLanes), step));
+    int64_t group = wanted;
+    if (wanted >= step) {
+        const int64_t block = even_part(shape.channels, wanted / step * step * kLanes);
+        group = round_up(divide_up(block, kLanes), step);
+    }
+    if (wanted < step) {
+        // Equal blocks at least: products that store whole blocks cut between those only.
+        while (group > 1 && shape.channels % (kLanes * group) != 0) --group;
+        if (group == 1) group = wanted;
+    }
+    return std::max(group, least);
+}
+
+// How many neighbouring channels to take as one stretch where a lane each would leave gaps; 0:
+// none. Loads then begin with the first of them only, so that there must be as many in every one.
+int64_t joined_channels(const ChannelShape& shape, const ChannelLimits& limits) {
+    if (!limits.copies_bytes || shape.inner < kLeastJoined) return 0;
+    const int64_t most = std::min<int64_t>(CHANNEL_SUM_MAX_CHANNELS, limits.tile / shape.inner);
+    int64_t best = 0;
+    double least = kOddCopies;
+    for (int64_t count = 1; count <= most; ++count) {
+        if (shape.channels % count != 0) continue;
+        const int64_t loads = shape.outer * shape.channels / count;
+        const auto slowest = static_cast<double>(round_up(loads, limits.cores));
+        const auto bytes = static_cast<double>(count * shape.inner * limits.element);
+        const double cost = slowest / static_cast<double>(loads) * (1.0 + kCopyBytes / bytes);
+        if (cost < least) {
+            best = count;
+            least = cost;
+        }
+    }
+    return best;
+}
+
+}  // namespace
+
+void choose_lanes(const ChannelShape& shape, const ChannelLimits& limits, ChannelSumTiling& t) {
+    const int64_t row = shape.channels * shape.inner;
+    const int64_t lane = limits.tile / kLanes;
+    // Whether lanes of whole rows would have gaps.
+    const bool gaps = lane / row < factor_to(row, limits.packed);
+    const bool has_odd_lanes = shape.inner <= lane
+                                   ? lane / shape.inner < factor_to(shape.inner, limits.packed)
+                                   : shape.inner % limits.aligned != 0;
+    if (shape.inner == 1 && (row % limits.packed == 0 || row * limits.element >= kEvenBytes ||
+                             (gaps && joined_rows(shape, limits) > 1))) {
+        tile_rows(shape, limits, t);
+    } else if (row <= lane) {
+        tile_groups(shape, limits, t);
+    } else if (const int64_t joined = has_odd_lanes ? joined_channels(shape, limits) : 0) {
+        tile_channels(shape, 1, joined, CHANNEL_SUM_CHANNELS, limits, t);
+        t.pitch = t.length;
+    } else if (shape.inner <= lane) {
+        tile_channels(shape, spread_group(shape, limits), kLanes, CHANNEL_SUM_SPREAD, limits, t);
+    } else if (2 * shape.inner + limits.aligned <= limits.tile && shape.channels > 1) {
+        const int64_t pitch = round_up(shape.inner, limits.aligned);
+        const int64_t slots = std::min({kLanes, limits.tile / pitch, shape.channels});
+        tile_channels(shape, 1, even_part(shape.channels, slots), CHANNEL_SUM_CHANNELS, limits, t);
+    } else {
+        tile_pieces(shape, limits, t);
+    }
+}
+
+}  // namespace ascend_grad::device

@@ -1,0 +1,56 @@
+// Which lanes a tensor is cut into whose channels are summed up.
+#pragma once
+
+#include <numeric>
+
+#include "core/integers.h"
+#include "device/channel_sum_tiling.h"
+
+namespace ascend_grad::device {
+
+constexpr int64_t kLanes = 16;
+constexpr int64_t kEvenBytes = 512;  // where GM transfers begin best
+constexpr int64_t kBlockBytes = 32;
+constexpr int64_t kFloatsOfBlock = 8;
+constexpr int64_t kStretch = 9;  // elements by which a lane of joined rows may be longer
+
+// The smallest f for which f * value is a multiple of `multiple`.
+inline int64_t factor_to(int64_t value, int64_t multiple) {
+    return multiple / std::gcd(value, multiple);
+}
+
+// The size of equal parts of at most that size.
+inline int64_t even_part(int64_t whole, int64_t most) {
+    return divide_up(whole, divide_up(whole, most));
+}
+
+// As many of `most` lanes that begin `stride` bytes apart as end evenly, or at least with a block.
+inline int64_t whole_multiple(int64_t most, int64_t stride) {
+    for (int64_t bytes : {kEvenBytes, kBlockBytes}) {
+        const int64_t lanes = factor_to(stride, bytes);
+        if (lanes <= most) return most / lanes * lanes;
+    }
+    return most;
+}
+
+// Facts that the choice of lanes depends on.
+struct ChannelLimits {
+    int64_t tile;     // elements of a tile
+    int64_t packed;   // lanes of a multiple of that many elements need no gaps between them, and
+                      // instructions that transpose lanes take so many at a time
+    int64_t aligned;  // distance of lanes that have gaps is a multiple of that
+    int64_t element;  // bytes
+    int64_t cores;
+    int64_t exchanged;   // bytes that take as long as exchanging the sums of a column
+    bool copies_bytes;   // any number of them, not only blocks of 32
+    bool writes_blocks;  // results are stored as such blocks
+};
+
+inline uint32_t to_u32(int64_t value) {
+    return static_cast<uint32_t>(value);
+}
+
+// Sets what lanes are, and how many a tile has.
+void choose_lanes(const ChannelShape& shape, const ChannelLimits& limits, ChannelSumTiling& t);
+
+}  // namespace ascend_grad::device
