@@ -28,6 +28,12 @@ from ascend_grad import _core
 
 DTYPES = {"float32": np.float32, "float16": np.float16, "bfloat16": ml_dtypes.bfloat16}
 PRODUCTS = {"ascend910b": "910B", "ascend310p": "310P", "ascend910": "910A"}
+CHANNEL_SHAPES = [
+    ((32, 64, 56, 56),),
+    ((64, 512, 7, 7),),
+    ((32, 192, 35, 35),),
+    ((4096, 1000),),
+]
 CASES: dict[str, list[tuple[Any, ...]]] = {
     "softmax_backward": [  # shape, dim
         ((4096, 1024), 1),
@@ -37,8 +43,8 @@ CASES: dict[str, list[tuple[Any, ...]]] = {
         ((64, 1000, 49), 1),
         ((1, 4000000), 1),
     ],
-    "batch_norm_reduce_backward": [((32, 64, 56, 56),), ((64, 512, 7, 7),), ((4096, 1000),)],
-    "prelu_backward": [((32, 64, 56, 56),), ((64, 512, 7, 7),), ((4096, 1000),)],
+    "batch_norm_reduce_backward": CHANNEL_SHAPES,
+    "prelu_backward": CHANNEL_SHAPES,
     "avg_pool2d_backward": [  # shape, kernel, stride, padding
         ((8, 64, 112, 112), 2, 2, 0),
         ((8, 64, 112, 112), 3, 2, 1),
