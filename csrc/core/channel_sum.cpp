@@ -13,10 +13,8 @@ namespace {
 constexpr int64_t kCachedBytes = int64_t{14} << 20;
 // Neighbouring channels that a task takes from a cache, measured.
 constexpr int64_t kCachedRunBytes = 2048;
-// Measured: rows of channels up to which positions from memory are best taken in order, and the
-// least distance to prefetch.
+// Measured: rows of channels up to which positions from memory are best taken in order.
 constexpr int64_t kShortRowBytes = 384;
-constexpr int64_t kLeastAhead = 4096;
 
 void view_as_channels_and_rows(ChannelSumPlan& plan, const TensorView* const* views) {
     const TensorView& first = *views[0];
@@ -101,13 +99,12 @@ void choose_group(ChannelSumPlan& plan, int64_t size, bool from_memory) {
         if (writes) plan.position_group = 2 * kSumLanes;
         if (from_memory && has_short_rows && (writes || size == 4)) plan.position_group = kSumLanes;
     }
-    // Measured: prefetching up to doubles the rate from memory. From a cache, or for what is used
-    // soon, it costs up to a third.
-    if (!from_memory || plan.positions.count == 0) return;
+    // Measured: prefetching up to doubles the rate from memory. From a cache, or of positions that
+    // are taken in order, it costs up to a third.
+    if (!from_memory || plan.positions.count == 0 || plan.position_group == kSumLanes) return;
     const int64_t* stride = plan.positions.stride[plan.positions.count - 1];
     const int64_t larger = std::abs(stride[0]) > std::abs(stride[1]) ? stride[0] : stride[1];
-    const int64_t ahead = plan.position_group * larger;
-    if (std::abs(ahead) >= kLeastAhead) plan.prefetch = ahead;
+    plan.prefetch = plan.position_group * larger;
 }
 
 // kAlongChannels: how many positions with all their channels lie one after the other in every
