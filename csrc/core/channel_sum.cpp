@@ -13,7 +13,8 @@ namespace {
 constexpr int64_t kCachedBytes = int64_t{14} << 20;
 // Neighbouring channels that a task takes from a cache, measured.
 constexpr int64_t kCachedRunBytes = 2048;
-// Measured: rows of channels up to which positions from memory are best taken in order.
+// Of all channels of a position: that the hardware does not prefetch by itself where several
+// positions are taken at a time, measured.
 constexpr int64_t kShortRowBytes = 384;
 
 void view_as_channels_and_rows(ChannelSumPlan& plan, const TensorView* const* views) {
@@ -91,17 +92,16 @@ Traversal choose_traversal(ChannelSumPlan& plan, const TensorView* const* views)
 // prefetched.
 void choose_group(ChannelSumPlan& plan, int64_t size, bool from_memory) {
     const bool writes = plan.operands > 2;
+    const bool has_short_rows = !plan.transposes && plan.channel_tile * size <= kShortRowBytes;
     plan.position_group = kPositionGroup;
-    if (!plan.transposes) {
-        // Measured: from memory, short rows of float or that are written do best in order;
-        // elsewhere it pays to load and store a lane's sum once for several positions.
-        const bool has_short_rows = plan.channel_tile * size <= kShortRowBytes;
-        if (writes) plan.position_group = 2 * kSumLanes;
-        if (from_memory && has_short_rows && (writes || size == 4)) plan.position_group = kSumLanes;
-    }
-    // Measured: prefetching up to doubles the rate from memory. From a cache, or of positions that
-    // are taken in order, it costs up to a third.
-    if (!from_memory || plan.positions.count == 0 || plan.position_group == kSumLanes) return;
+    // Measured: short rows of float or that are written do best in order; elsewhere it pays to load
+    // and store a lane's sum once for several positions.
+    if (writes && !plan.transposes) plan.position_group = 2 * kSumLanes;
+    if (has_short_rows && (writes || size == 4)) plan.position_group = kSumLanes;
+    // Measured: from memory prefetching up to doubles the rate. From a cache, or of positions that
+    // are taken in order, it costs up to a third, but nothing where rows are short.
+    if (!(from_memory || has_short_rows) || plan.position_group == kSumLanes) return;
+    if (plan.positions.count == 0) return;
     const int64_t* stride = plan.positions.stride[plan.positions.count - 1];
     const int64_t larger = std::abs(stride[0]) > std::abs(stride[1]) ? stride[0] : stride[1];
     plan.prefetch = plan.position_group * larger;
