@@ -10,6 +10,7 @@ import pickle
 import pydoc
 import re
 import sys
+import weakref
 from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path
@@ -151,7 +152,9 @@ def test_operators_are_like_functions() -> None:
     function = ag.prelu_backward
     assert pickle.loads(pickle.dumps(function)) is function
     assert copy.deepcopy(function) is function
+    assert weakref.ref(function)() is function
     assert inspect.isroutine(function)
+    assert inspect.getfullargspec(function).kwonlyargs[-2:] == ["device", "soc"]
     assert inspect.getsource(function).count("def prelu_backward") == 1
     shown = pydoc.plain(pydoc.render_doc(function))
     assert "\nprelu_backward(" in shown

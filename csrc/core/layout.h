@@ -12,7 +12,7 @@ struct Loops {
     static constexpr int kMaxOperands = 3;
     int32_t count = 0;
     int32_t operands = 0;
-    int64_t extent[kMaxRank];  // set up to `count`, as the strides are
+    int64_t extent[kMaxRank];  // set up to `count`, as the strides are; stride[0] always
     int64_t stride[kMaxRank][kMaxOperands];
 
     Loops();

@@ -1,6 +1,7 @@
 // ascend_grad/device_aclnn.h on the runner.
 #include "ascend_grad/device_aclnn.h"
 
+#include <algorithm>
 #include <memory>
 #include <mutex>
 #include <set>
@@ -33,6 +34,7 @@ bool read_view(const aclTensor* tensor, TensorView& view) {
     view.dtype = static_cast<DataType>(dtype);
     view.format = static_cast<Format>(format);
     view.rank = static_cast<int32_t>(rank);
+    std::copy_n(shape, std::min(view.rank, kMaxRank), view.shape);
     if (rank > kMaxRank) return true;  // a rule of the operator's refuses it
     set_contiguous(view, view.rank, shape);
     const auto size = static_cast<int64_t>(data_type_size(view.dtype));

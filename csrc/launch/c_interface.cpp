@@ -1,6 +1,7 @@
 // ascend_grad/device.h on the runner.
 #include "ascend_grad/device.h"
 
+#include <algorithm>
 #include <memory>
 #include <string>
 
@@ -36,6 +37,7 @@ TensorView view_of(const AscendGradTensor& tensor) {
     view.dtype = static_cast<DataType>(tensor.dtype);
     if (tensor.rank < 0 || tensor.rank > kMaxRank) {
         view.rank = tensor.rank;
+        std::copy_n(tensor.shape, std::clamp(tensor.rank, 0, kMaxRank), view.shape);
         return view;
     }
     set_contiguous(view, tensor.rank, tensor.shape);

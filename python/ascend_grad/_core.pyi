@@ -1,4 +1,4 @@
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
 version: str
@@ -46,8 +46,22 @@ class DeviceArray:
     ) -> None: ...
 
 def last_launches() -> list[dict[str, Any]]: ...
+def set_devices(by_default: Device | None, find: Callable[[str, str], Device | None]) -> None: ...
 
-# Positional arguments in the order of the functions in ops.py, then `soc` and a Device or None.
+class Function:
+    """A function that goes to the core without a frame of Python's; see bindings/function.cpp."""
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
+
+def make_function(
+    function: Callable[..., Any],
+    core: Callable[..., Any],
+    names: tuple[str, ...],
+    defaults: tuple[Any, ...],
+    positional: int,
+) -> Any: ...
+
+# Every argument of the functions in ops.py, in that order and without a name; as `device` also a Device.
 def batch_norm_reduce_backward(*arguments: Any) -> Any: ...
 def prepare_batch_norm_reduce_backward(*arguments: Any) -> Executor: ...
 def explain_batch_norm_reduce_backward(*arguments: Any) -> dict[str, Any]: ...

@@ -15,9 +15,10 @@ F = TypeVar("F", bound=Callable[..., Any])
 def calls_core(function: F) -> F:
     """`function`, which passes its parameters, in order, to its namesake in the core.
 
-    Calls skip it and go there at once, see bindings/function.cpp.
+    Calls skip it and go there at once, see bindings/function.cpp. Parameters with a default come last.
     """
-    parameters = inspect.signature(function).parameters.values()
+    signature = inspect.signature(function)
+    parameters = signature.parameters.values()
     made = _core.make_function(
         function,
         getattr(_core, function.__name__),
@@ -25,6 +26,7 @@ def calls_core(function: F) -> F:
         tuple(p.default for p in parameters if p.default is not p.empty),
         sum(p.kind is p.POSITIONAL_OR_KEYWORD for p in parameters),
     )
+    made.__signature__ = signature
     return functools.update_wrapper(made, function)
 
 

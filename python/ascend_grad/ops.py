@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from ascend_grad import _core
 from ascend_grad._signatures import calls_core
+from ascend_grad.settings import DEFAULT_DEVICE, require_device
 
 
 class CubeMathType(IntEnum):
@@ -43,6 +44,7 @@ class PreluGrads(NamedTuple):
 
 
 _core.set_result_types(BatchNormReduceGrads, PreluGrads)
+_core.set_devices(DEFAULT_DEVICE, require_device)
 
 
 @calls_core

@@ -128,6 +128,5 @@ def build_info() -> dict[str, Any]:
     }
 
 
-# What None stands for; looked up once, as a small call would take a tenth longer.
+# What None stands for.
 DEFAULT_DEVICE = None if default_device_name == "cpu" else _host_device(default_device_name)
-_core.set_devices(DEFAULT_DEVICE, require_device)

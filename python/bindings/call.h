@@ -20,7 +20,9 @@ class Call {
   public:
     typename Op::Args args;
 
-    Call(py::handle device, py::handle soc) : device_(device_of(device, name())) {
+    Call(py::handle device, py::handle soc)
+        : device_object_(find_device(device, name())),
+          device_(device_object_.cast<const Device*>()) {
         args.interface = Interface::kPython;
         args.soc = default_soc();
         if (soc.is_none()) return;
@@ -143,7 +145,8 @@ class Call {
         return true;
     }
 
-    const Device* const device_;
+    const py::object device_object_;
+    const Device* const device_;  // null for the CPU
     ArrayArgument arrays_[kMaxTensors];
     py::handle given_[kMaxTensors];  // of the caller
 };

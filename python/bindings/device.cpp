@@ -15,8 +15,9 @@
 namespace ascend_grad::python {
 namespace {
 
-// The package's, which live as long as the process.
-const Device* g_default_device = nullptr;
+// A Device or None, and the function that finds one by name. Never destroyed: the interpreter may
+// be gone by then.
+py::handle g_default_device;
 py::handle g_find_device;
 
 // What the emulator saw in this thread's latest call.
@@ -178,10 +179,10 @@ Status Device::run(const device::Call& call) const {
     return status;
 }
 
-const Device* device_of(py::handle object, const char* operator_name) {
-    if (object.is_none()) return g_default_device;
-    if (py::isinstance<Device>(object)) return object.cast<const Device*>();
-    return g_find_device(object, operator_name).cast<const Device*>();
+py::object find_device(py::handle object, const char* operator_name) {
+    if (object.is_none()) return py::reinterpret_borrow<py::object>(g_default_device);
+    if (py::isinstance<Device>(object)) return py::reinterpret_borrow<py::object>(object);
+    return g_find_device(object, operator_name);
 }
 
 py::dict describe_plan(const device::Call& call, const device::Product& product) {
@@ -204,8 +205,8 @@ void register_device(py::module_& module) {
     py::class_<Device>(module, "Device")
         .def(py::init<std::string, std::string, std::optional<uint64_t>>(), py::arg("name"),
              py::arg("folder"), py::arg("stream") = py::none());
-    module.def("set_devices", [](const Device* by_default, py::function find) {
-        g_default_device = by_default;
+    module.def("set_devices", [](py::object by_default, py::function find) {
+        g_default_device = by_default.release();
         g_find_device = find.release();
     });
     py::class_<DeviceArray>(

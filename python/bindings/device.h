@@ -33,8 +33,8 @@ class Device {
     std::optional<uint64_t> stream_;
 };
 
-// Of a Device, a device's name, or None for the default. Null for the CPU.
-const Device* device_of(py::handle object, const char* operator_name);
+// The Device of a device's name, or of None, the default; itself of a Device. None for the CPU.
+py::object find_device(py::handle object, const char* operator_name);
 
 // An array in a device's memory.
 struct DeviceArray {

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <new>
 
 namespace ascend_grad::python {
 namespace {
@@ -16,9 +15,11 @@ constexpr Py_ssize_t kMostParameters = 16;
 // A Python function that passes its parameters, in order, to a function of the core. Calls go there
 // at once: the interpreter takes as long to arrange named arguments as the checks of an operator
 // do. Where the arguments do not fit, or a name is another object than the parameter's, the Python
-// function is called and has the answer. An instance lives as long as the process.
+// function is called and has the answer. What an instance holds is never freed.
 struct Function {
-    PyObject_HEAD PyObject* attributes;  // __name__, __doc__ and the like
+    PyObject head;
+    PyObject* attributes;  // __name__, __doc__ and the like
+    PyObject* weak_references;
     vectorcallfunc vectorcall;
     PyObject* function;
     PyObject* core;
@@ -91,6 +92,7 @@ PyObject* reduce(PyObject* self, PyObject*) {
 PyTypeObject* make_type() {
     static PyMemberDef members[] = {
         {"__dictoffset__", T_PYSSIZET, offsetof(Function, attributes), READONLY, nullptr},
+        {"__weaklistoffset__", T_PYSSIZET, offsetof(Function, weak_references), READONLY, nullptr},
         {"__vectorcalloffset__", T_PYSSIZET, offsetof(Function, vectorcall), READONLY, nullptr},
         {}};
     static PyGetSetDef properties[] = {
@@ -103,9 +105,10 @@ PyTypeObject* make_type() {
                                   {Py_tp_descr_get, reinterpret_cast<void*>(bind)},
                                   {Py_tp_repr, reinterpret_cast<void*>(represent)},
                                   {}};
-    static PyType_Spec spec = {
-        "ascend_grad._core.Function", sizeof(Function), 0,
-        Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots};
+    static PyType_Spec spec = {"ascend_grad._core.Function", sizeof(Function), 0,
+                               Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL |
+                                   Py_TPFLAGS_IMMUTABLETYPE | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+                               slots};
     return reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
 }
 
@@ -117,8 +120,10 @@ void register_function(py::module_& module) {
     module.def("make_function",
                [type](const py::function& function, const py::function& core,
                       const py::tuple& names, const py::tuple& defaults, Py_ssize_t positional) {
-                   if (PyTuple_GET_SIZE(names.ptr()) > kMostParameters)
-                       throw py::value_error("too many parameters");
+                   const Py_ssize_t total = PyTuple_GET_SIZE(names.ptr());
+                   if (total > kMostParameters || positional > total ||
+                       PyTuple_GET_SIZE(defaults.ptr()) > total)
+                       throw py::value_error("make_function: too many parameters");
                    py::object made = py::reinterpret_steal<py::object>(type->tp_alloc(type, 0));
                    if (!made) throw py::error_already_set();
                    Function& f = function_of(made.ptr());

@@ -1,6 +1,7 @@
 // The aclnn functions on kernels: two phases, arrays of ints, executors that are used up.
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <vector>
 
 #include "acl/acl.h"
@@ -83,6 +84,23 @@ void pooling(aclrtStream stream) {
     aclDestroyIntArray(padding);
 }
 
+// Messages show the extents for which there is space.
+void nine_dimensions(aclrtStream stream) {
+    const std::vector<int64_t> shape{1, 2, 3, 1, 1, 1, 1, 1, 4};
+    const Array x(shape, {});
+    const auto is_shown = [] {
+        return std::strstr(ascendGradErrorMessage(), "(1, 2, 3, 1, 1, 1, 1, 1, ...)") != nullptr;
+    };
+    uint64_t size = 0;
+    aclOpExecutor* executor = nullptr;
+    EXPECT(aclnnAscendGradSoftmaxBackwardGetWorkspaceSize(x.tensor, x.tensor, 1, x.tensor, &size,
+                                                          &executor) == 161002);
+    EXPECT(is_shown());
+    const AscendGradTensor view = {x.data, ACL_FLOAT, 9, shape.data(), nullptr};
+    EXPECT(ascendGradSoftmaxBackward(&view, &view, 1, &view, stream) == 161002);
+    EXPECT(is_shown());
+}
+
 }  // namespace
 
 int main() {
@@ -92,6 +110,7 @@ int main() {
     EXPECT(aclrtCreateStream(&stream) == 0);
     softmax(stream);
     pooling(stream);
+    nine_dimensions(stream);
     EXPECT(aclrtDestroyStream(stream) == 0);
     EXPECT(aclrtResetDevice(0) == 0);
     return aclFinalize();

@@ -17,8 +17,8 @@ enum SoftmaxBackwardTraversal : uint32_t {
 };
 
 constexpr uint32_t kSoftmaxMaxQueued = 8;         // input buffers
-constexpr uint32_t kSoftmaxSlotFloats = 128;      // sums of levels and blocks begin at multiples
-constexpr uint32_t kSoftmaxPartialFloats = 1024;  // of them that are received at once
+constexpr uint32_t kSoftmaxSlotFloats = 128;      // the sums of a level or block begin at multiples
+constexpr uint32_t kSoftmaxPartialFloats = 1024;  // of other blocks' sums, received at once
 
 struct SoftmaxBackwardTiling {
     int64_t length;

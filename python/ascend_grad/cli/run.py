@@ -43,7 +43,7 @@ class _Signature:
     """An operator's parameters: arrays and attributes go in, results come out."""
 
     def __init__(self, operator: Callable[..., Any]) -> None:
-        hints = typing.get_type_hints(inspect.unwrap(operator))
+        hints = typing.get_type_hints(inspect.unwrap(operator))  # wrappers may lack annotations
         parameters = inspect.signature(operator).parameters.values()
         given = [p for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD]
         kinds = {p.name: _attribute_kind(p, hints[p.name]) for p in given}
