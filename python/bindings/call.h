@@ -22,7 +22,7 @@ class Call {
 
     Call(py::handle device, py::handle soc)
         : device_object_(find_device(device, name())),
-          device_(device_object_.cast<const Device*>()) {
+          device_(device_object_.is_none() ? nullptr : device_object_.cast<const Device*>()) {
         args.interface = Interface::kPython;
         args.soc = default_soc();
         if (soc.is_none()) return;
