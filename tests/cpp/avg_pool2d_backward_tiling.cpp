@@ -110,10 +110,12 @@ struct Case {
             (height - 1 + t.pad_height) / t.stride_height - t.pad_height / t.stride_height + 1;
         if (is(kPoolRows)) {
             const int64_t line = 512 / element_bytes;
-            const bool goes_on = t.load_elements % line == 0;
-            require(goes_on || t.load_elements >= plane, "loads that do not end evenly");
-            require(t.first_load <= t.load_elements, "first load");
-            require(t.first_load >= std::min(line, plane), "first load does not get on");
+            // A part of a line where a line completes more rows than there is space for.
+            const int64_t load = t.load_elements;
+            const bool is_part = line % load == 0 && load * element_bytes % 32 == 0;
+            require(load % line == 0 || is_part || load >= plane, "loads that do not end evenly");
+            require(t.first_load <= load, "first load");
+            require(t.first_load >= std::min({line, plane, load}), "first load does not get on");
             waiting = t.grad_width;
             rows = std::min(rows, divide_up(std::min<int64_t>(t.load_elements, plane), waiting));
         } else if (is(kPoolParts)) {

@@ -61,8 +61,8 @@ void PoolTiler::choose() {
     };
     for (int64_t lines : {1, 2, 3, 4, 6, 8, 12, 16, 24}) consider_loads(lines * even());
     // Where those complete too many rows.
-    for (int64_t parts = 2; best_cycles_ == HUGE_VAL && parts <= 16; parts *= 2)
-        consider_loads(even() / parts);
+    for (int64_t load = even() / 2; best_cycles_ == HUGE_VAL && load >= kLanes; load /= 2)
+        consider_loads(load);
     for (int64_t columns = width.extent; best_cycles_ == HUGE_VAL && columns > 1;) {
         columns = narrower(columns);
         for (int64_t load : {1, 2, 4, 8, 16}) {
