@@ -81,7 +81,7 @@ GEOMETRIES = {
     "rows longer than the buffer": ((1, 1, 2, 9001), 2),
     "overlap in such rows": ((1, 1, 3, 7001), 3, 1, 1),
     "windows that complete many rows": ((1, 3, 25, 600), (1, 6), 1, (0, 1)),
-    "windows that complete many tall rows": ((1, 17, 70, 138), (3, 581), (3, 258), (0, 120)),
+    "windows that complete many tall rows": ((1, 17, 70, 138), (3, 258), (3, 258), (0, 120)),
     "columns longer than the buffer": ((1, 1, 9011, 2), (5, 1), (2, 1), (2, 0)),
     "more windows than a table holds": ((1, 2, 40, 41), (35, 38), 1, (17, 19)),
     "tall table": ((1, 3, 90, 3), (70, 1), (1, 1), (35, 0)),
