@@ -34,8 +34,10 @@ bool read_view(const aclTensor* tensor, TensorView& view) {
     view.dtype = static_cast<DataType>(dtype);
     view.format = static_cast<Format>(format);
     view.rank = static_cast<int32_t>(rank);
-    std::copy_n(shape, std::min(view.rank, kMaxRank), view.shape);
-    if (rank > kMaxRank) return true;  // a rule of the operator's refuses it
+    if (rank > kMaxRank) {  // a rule of the operator's refuses it
+        std::copy_n(shape, kMaxRank, view.shape);
+        return true;
+    }
     set_contiguous(view, view.rank, shape);
     const auto size = static_cast<int64_t>(data_type_size(view.dtype));
     for (int axis = 0; axis < view.rank; ++axis) {
