@@ -18,7 +18,7 @@ int64_t saturated_bytes(int64_t numel, int64_t bytes_per_element) {
 }
 
 bool streaming_pays(int64_t bytes) {
-    return bytes > kCachedBytes;
+    return bytes >= kCachedBytes;
 }
 
 bool is_vector_aligned(const TensorView& view) {

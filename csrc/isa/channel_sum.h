@@ -4,6 +4,7 @@
 #include "core/channel_sum.h"
 #include "isa/channel_sum_rows.h"
 #include "isa/lane_sums.h"
+#include "isa/prefetch.h"
 #include "isa/stage.h"
 #include "isa/transpose.h"
 
@@ -198,6 +199,7 @@ class ChannelSum {
     void stream_rows(Rows rows, int count, int n, const float* parameters, Lanes (*sums)[kSums]) {
         const int64_t bytes = n * static_cast<int64_t>(sizeof(T));
         const auto to = reinterpret_cast<intptr_t>(rows.at[2]);
+        rows.prefetches = true;
         if (plan_.position_step == 1 && (to | rows.step[2] | bytes) % 64 == 0) {
             ascend_grad::add_rows<1, true, T>(element_, rows, count, n, parameters, sums);
             return;
@@ -206,7 +208,8 @@ class ChannelSum {
             sink_.move_to(rows.at[2] + r * rows.step[2]);
             Rows one = {{rows.at[0] + r * rows.step[0], rows.at[1] + r * rows.step[1],
                          reinterpret_cast<char*>(sink_.reserve(n))},
-                        {}};
+                        {},
+                        true};
             add_rows(one, 1, n, parameters + r, sums + r);
             sink_.commit(n);
         }
@@ -282,7 +285,7 @@ class ChannelSum {
         std::memcpy(at, positions.at, sizeof(at));
         float* sums = lanes_.at(0, lane, 0);
         const float* parameters = parameters_;
-        const int64_t ahead = plan_.prefetch;
+        const auto ahead = static_cast<uintptr_t>(plan_.prefetch);
         int c = 0;
         for (; c + kPairLanes <= elements; c += kPairLanes) {
             add_to_lane<kCount, true, kPrefetch>(at, sums + kSums * c, parameters, ahead, c,
@@ -296,7 +299,7 @@ class ChannelSum {
     // Elements [c, c + n); `sums` are theirs.
     template <int kCount, bool kWhole, bool kPrefetch>
     AG_INLINE void add_to_lane(char* const (*at)[kOperands], float* sums, const float* parameters,
-                               int64_t ahead, int c, int n) {
+                               uintptr_t ahead, int c, int n) {
         const LanePair p = kWhole ? load_pair(parameters + c) : load_first_pair(parameters + c, n);
         Lanes terms[kSums], later_terms[kSums];
         LanePair s[kSums];
@@ -305,10 +308,9 @@ class ChannelSum {
         for (int i = 0; i < kCount; ++i) {
             const T* pa = reinterpret_cast<const T*>(at[i][0]) + c;
             const T* pb = reinterpret_cast<const T*>(at[i][1]) + c;
-            for (int line = 0; kPrefetch && line < kPairLanes;
-                 line += 64 / static_cast<int>(sizeof(T))) {
-                prefetch(pa + line, ahead);
-                prefetch(pb + line, ahead);
+            if constexpr (kPrefetch) {
+                prefetch<Cache::kSecond>(pa, ahead, kPairLanes * sizeof(T));
+                prefetch<Cache::kSecond>(pb, ahead, kPairLanes * sizeof(T));
             }
             const LanePair x = kWhole ? load_pair(pa) : load_first_pair(pa, n);
             const LanePair y = kWhole ? load_pair(pb) : load_first_pair(pb, n);
@@ -333,14 +335,6 @@ class ChannelSum {
             store_raw(sums + k * kPairLanes, s[k].low);
             store_raw(sums + k * kPairLanes + kLanes, s[k].high);
         }
-    }
-    // The same element of the next group of positions; an address that does not exist does no harm.
-    // Into the second cache: rows that lie a power of two apart compete for the same few places of
-    // the first.
-    static AG_INLINE void prefetch(const void* p, int64_t distance) {
-        constexpr int kRead = 0, kSecondCache = 2;
-        __builtin_prefetch(reinterpret_cast<const void*>(reinterpret_cast<intptr_t>(p) + distance),
-                           kRead, kSecondCache);
     }
 
     // Of n positions, every `step`-th one.

@@ -8,6 +8,7 @@
 // channels.
 #pragma once
 
+#include "isa/prefetch.h"
 #include "isa/shuffle.h"
 #include "isa/stream.h"
 
@@ -18,6 +19,9 @@ namespace {
 struct Rows {
     char* at[3];
     int64_t step[3];
+    // Of more than 64 elements: what is read later, from memory. Streaming stores keep the hardware
+    // from doing so in time (measured: up to a third of the time).
+    bool prefetches = false;
 };
 
 // add_rows() of rows of more than kVectors - 1 vectors, at most kVectors, without loops.
@@ -88,6 +92,11 @@ inline void add_rows(const Element& element, const Rows& rows, int count, int n,
         for (int k = 0; k < kSums; ++k) s[k] = sums[row][k];
         int i = 0;
         for (; i + kPairLanes + kBeyond <= n; i += kPairLanes) {
+            if (rows.prefetches) {
+                for (const U* x : {a, b}) {
+                    prefetch<Cache::kFirst>(x + kStep * i, 2048, kStep * kPairLanes * sizeof(U));
+                }
+            }
             const LanePair x = load_pair_of<kStep>(a, i);
             const LanePair y = load_pair_of<kStep>(b, i);
             const LanePair value = {element(x.low, y.low, p, terms),

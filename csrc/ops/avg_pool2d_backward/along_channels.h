@@ -1,5 +1,6 @@
 #pragma once
 
+#include "isa/prefetch.h"
 #include "isa/transpose.h"
 #include "ops/avg_pool2d_backward/quotient_channels.h"
 
@@ -115,23 +116,18 @@ class PoolAlongChannels : public QuotientChannels<T> {
             char* behind = out + middle * column_stride;
             const int wide = static_cast<int>(middle - begin);
             const int narrow = static_cast<int>(end - middle);
-            if (next != nullptr) prefetch(next, u);
+            if (next != nullptr) prefetch_window(next, u);
             write_group<kOverlap, kTwo, kStreaming>(to, behind, sums, wide, narrow);
             sums.first += pitch;
             if (kTwo) sums.second += pitch;
         }
     }
-    // The channels that lie `windows` further. An address that does not exist does no harm.
-    AG_INLINE void prefetch(const T* next, int64_t windows) const {
-        constexpr int kLine = 64, kRead = 0, kSecondCache = 2;
-        // Unsigned: the stride of a single window may be any number.
-        const uintptr_t from =
-            reinterpret_cast<uintptr_t>(next) +
-            static_cast<uintptr_t>(windows) * static_cast<uintptr_t>(plan_.width_stride[0]);
-        const int bytes = channels_ * static_cast<int>(sizeof(T));
-        for (int b = 0; b < bytes; b += kLine)
-            __builtin_prefetch(reinterpret_cast<const void*>(from + static_cast<uintptr_t>(b)),
-                               kRead, kSecondCache);
+    // The channels that lie `windows` further. Unsigned: the stride of a single window may be any
+    // number.
+    AG_INLINE void prefetch_window(const T* next, int64_t windows) const {
+        prefetch<Cache::kSecond>(
+            next, static_cast<uintptr_t>(windows) * static_cast<uintptr_t>(plan_.width_stride[0]),
+            channels_ * static_cast<int>(sizeof(T)));
     }
 
     template <bool kTwo>

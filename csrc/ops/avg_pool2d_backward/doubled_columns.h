@@ -125,13 +125,13 @@ class PoolDoubledColumns : public PoolTile<T> {
             const auto x = doubled(load_last(p));
             T* const next = out + repeats * columns;
             if (next - columns + last + kPairLanes <= limit) {
-                for (T* to = out + last; to < next; to += columns) store_packed(to, x);
+                store_down(out + last, next, columns, x);
             } else {
                 for (T* to = out + last; to < next; to += columns) store_first_packed(to, x, rest);
             }
             for (int c = 0; c < last; c += kPairLanes) {
                 const auto y = doubled(load_of<kStep>(p, c / 2));
-                for (T* to = out + c; to < next; to += columns) store_packed(to, y);
+                store_down(out + c, next, columns, y);
             }
             out = next;
         }

@@ -76,7 +76,10 @@ class PoolFill : public PoolTile<T> {
             std::memcpy(out, &line, static_cast<size_t>(n) * sizeof(T));
             return;
         }
-        for (int i = 0; i + kLine < n; i += kLine) std::memcpy(out + i, &line, sizeof(line));
+        for (int i = 0; i + kLine < n; i += kLine) {
+            prefetch_stores(out + i, kLine);
+            std::memcpy(out + i, &line, sizeof(line));
+        }
         std::memcpy(out + n - kLine, &line, sizeof(line));
     }
     // Neighbouring planes: each but the last may run over into the next, which is written after it.
@@ -89,7 +92,10 @@ class PoolFill : public PoolTile<T> {
                 continue;
             }
             const Line line = line_of(values[i]);
-            for (int k = 0; k < elements; k += kLine) std::memcpy(out + k, &line, sizeof(line));
+            for (int k = 0; k < elements; k += kLine) {
+                prefetch_stores(out + k, kLine);
+                std::memcpy(out + k, &line, sizeof(line));
+            }
         }
         sink.commit(count * elements);
     }

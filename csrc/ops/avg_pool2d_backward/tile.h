@@ -1,6 +1,7 @@
 #pragma once
 
 #include "isa/partial.h"
+#include "isa/prefetch.h"
 #include "isa/stage.h"
 #include "isa/stream.h"
 #include "ops/avg_pool2d_backward/op.h"
@@ -9,6 +10,16 @@
 
 namespace ascend_grad {
 namespace {
+
+// x in the same columns of several rows, up to `end`.
+template <class T>
+AG_INLINE void store_down(T* first, const T* end, int64_t columns,
+                          const typename Packed<T>::Type& x) {
+    for (T* to = first; to < end; to += columns) {
+        prefetch_stores(to, kPairLanes);
+        store_packed(to, x);
+    }
+}
 
 AG_INLINE Lanes round_to_float16(Lanes x) {
     return widen(narrow(x, Float16{}), Float16{});
@@ -84,12 +95,8 @@ class PoolTile {
         sink.commit(columns_);
     }
     // What will be read some rows later, from memory: streaming stores keep the hardware from doing
-    // so in time (measured: 3 x 3 windows in float gain a tenth). An address that does not exist
-    // does no harm.
-    static AG_INLINE void prefetch_ahead(const char* p) {
-        constexpr intptr_t kAhead = 2048;
-        __builtin_prefetch(reinterpret_cast<const void*>(reinterpret_cast<intptr_t>(p) + kAhead));
-    }
+    // so in time (measured: 3 x 3 windows in float gain a tenth).
+    static AG_INLINE void prefetch_ahead(const char* p) { prefetch<Cache::kFirst>(p, 2048, 1); }
     // x / divisor; by multiplication where that gives the same bits.
     AG_INLINE Lanes quotient(Lanes x, Lanes divisor) const {
         x = rounded_by_mode(x);

@@ -3,6 +3,7 @@
 
 #include "isa/interleave.h"
 #include "isa/shuffle.h"
+#include "ops/avg_pool2d_backward/tile.h"
 
 namespace ascend_grad {
 namespace {
@@ -70,14 +71,14 @@ AG_INLINE void write_band(const PoolBand& band, T* out, const T* end, const Pool
     T* const behind = out + band.rows * columns;
     auto x = packed_columns<kStride, kKernel, kPhase, kTwo, T>(band, shape, last);
     if (behind - columns + last + kPairLanes <= end) {
-        for (T* to = out; to < behind; to += columns) store_packed(to + last, x);
+        store_down(out + last, behind, columns, x);
     } else {
         for (T* to = out; to < behind; to += columns)
             store_first_packed(to + last, x, shape.columns - last);
     }
     for (int c = 0; c < last; c += kPairLanes) {
         x = packed_columns<kStride, kKernel, kPhase, kTwo, T>(band, shape, c);
-        for (T* to = out; to < behind; to += columns) store_packed(to + c, x);
+        store_down(out + c, behind, columns, x);
     }
 }
 // kNarrow: rows are no longer than a vector.

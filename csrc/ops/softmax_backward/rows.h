@@ -1,6 +1,7 @@
 #pragma once
 
 #include "isa/lane_sums.h"
+#include "isa/prefetch.h"
 #include "isa/stage.h"
 #include "isa/stream.h"
 #include "ops/softmax_backward/along_rows.h"
@@ -239,20 +240,13 @@ class SoftmaxRows {
             store_raw(to + kLanes, sum.high);
         }
     }
-    // The lines kAhead elements on, into the second cache: lines that lie a power of two apart
-    // compete for the same few places of the first. An address that does not exist does no harm.
-    // Unsigned: the stride of a single element may be any number.
+    // The lines kAhead elements on. Unsigned: the stride of a single element may be any number.
     template <unsigned kAhead>
     AG_INLINE void prefetch_pair(const T* g, const T* y) const {
-        constexpr int kRead = 0, kSecondCache = 2, kLine = 64 / sizeof(T);
         const T* const lines[] = {g, y};
         for (int k = 0; k < 2; ++k) {
-            const uintptr_t distance = kAhead * static_cast<uintptr_t>(plan_.stride[k]);
-            for (int i = 0; i < kPairLanes; i += kLine) {
-                __builtin_prefetch(reinterpret_cast<const void*>(
-                                       reinterpret_cast<uintptr_t>(lines[k] + i) + distance),
-                                   kRead, kSecondCache);
-            }
+            prefetch<Cache::kSecond>(lines[k], kAhead * static_cast<uintptr_t>(plan_.stride[k]),
+                                     kPairLanes * sizeof(T));
         }
     }
 

@@ -1,0 +1,34 @@
+// Reads that are to come.
+#pragma once
+
+#include "isa/lanes.h"
+
+namespace ascend_grad {
+namespace {
+
+// Into the second one go lines that lie a power of two apart: they compete for the same few places
+// of the first.
+enum class Cache { kSecond = 2, kFirst = 3 };
+
+// Asks for the lines of `bytes` bytes that begin `ahead` bytes behind p, by any wrapped number. An
+// address that does not exist does no harm.
+template <Cache kCache>
+AG_INLINE void prefetch(const void* p, uintptr_t ahead, int bytes) {
+    constexpr int kRead = 0, kLine = 64;
+    const uintptr_t from = reinterpret_cast<uintptr_t>(p) + ahead;
+    for (int i = 0; i < bytes; i += kLine) {
+        __builtin_prefetch(reinterpret_cast<const void*>(from + static_cast<uintptr_t>(i)), kRead,
+                           static_cast<int>(kCache));
+    }
+}
+
+// Before `elements` are stored to p by ordinary stores: lines that a few stores later will write.
+// Stores that cross lines otherwise wait for one line after the other (measured on Granite Rapids:
+// 1.1 to 1.5 times the time, from the second cache on).
+template <class T>
+AG_INLINE void prefetch_stores(const T* p, int elements) {
+    prefetch<Cache::kFirst>(p, 512, elements * static_cast<int>(sizeof(T)));
+}
+
+}  // namespace
+}  // namespace ascend_grad
