@@ -13,9 +13,13 @@ namespace {
 constexpr int64_t kChunk = 1024;  // elements of a chunk, at most
 constexpr int64_t kLanes = 16;
 constexpr int64_t kMinColumns = 64;  // rows of a group when walking across rows
-// Of inputs that should still be cached when out is written; long runs of memory count more than
-// the nearest cache (measured).
-constexpr int64_t kTileBytes = 8 << 20;
+// Of inputs that should still be cached when out is written. Long runs of memory count more than
+// the second cache: it pays where they stay this long and do not compete for the same places of
+// it, as those do that lie pages apart (measured); else the third one serves.
+constexpr int64_t kNearTileBytes = 1 << 20;
+constexpr int64_t kFarTileBytes = 8 << 20;
+constexpr int64_t kNearRunBytes = 1024;
+constexpr int64_t kPage = 4096;
 constexpr int64_t kEnoughGroups = 4;  // to share among threads
 constexpr int64_t kStagedRows = 16;
 
@@ -58,10 +62,15 @@ Op::Traversal traversal_of(Op::Plan& plan, const TensorView* const* tensors) {
 // Neighbouring rows that a tile spans: many, for long runs of memory, as long as the tile stays in
 // the cache and there is work for several threads.
 int64_t column_count(const Op::Plan& plan) {
-    const int64_t element_bytes = 2 * static_cast<int64_t>(data_type_size(plan.dtype));
+    constexpr int64_t kInputs = 2;
+    const int64_t element_bytes = kInputs * static_cast<int64_t>(data_type_size(plan.dtype));
     const int64_t rows = plan.rows.iterations();
+    const bool is_near = plan.traversal == Op::Traversal::kAcrossRows && !plan.is_plane &&
+                         plan.stride[0] % kPage != 0 && plan.stride[1] % kPage != 0 &&
+                         plan.length <= kNearTileBytes / (kInputs * kNearRunBytes);
+    const int64_t tile_bytes = is_near ? kNearTileBytes : kFarTileBytes;
     int64_t columns = Op::kMaxColumns;
-    while (columns > kMinColumns && (plan.length > kTileBytes / (columns * element_bytes) ||
+    while (columns > kMinColumns && (plan.length > tile_bytes / (columns * element_bytes) ||
                                      rows / columns < kEnoughGroups)) {
         columns /= 2;
     }
