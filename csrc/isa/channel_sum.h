@@ -226,8 +226,11 @@ class ChannelSum {
     // Positions [begin, begin + length) of a row; begin is a multiple of 16. Groups of
     // positions, so that a lane's sum is loaded and stored once for several of them.
     void along_channels(int64_t row, int64_t begin, int64_t length) {
-        for (int64_t done = 0; done < length; done += plan_.position_group) {
-            const int n = static_cast<int>(least(plan_.position_group, length - done));
+        int held = 0;  // positions whose outputs wait in result_
+        int n;
+        for (int64_t done = 0; done < length; done += n) {
+            n = static_cast<int>(least(plan_.position_group, length - done));
+            if (done == 0 && plan_.transposes) n = up_to_line(row, begin, n);
             // Neighbouring positions of neighbouring lanes are walked as one with more channels.
             const int lanes = n % kSumLanes == 0 ? plan_.lanes_together : 1;
             int64_t offset[kGroup][Loops::kMaxOperands];
@@ -240,7 +243,8 @@ class ChannelSum {
                     for (int k = 0; k < kOperands; ++k)
                         at[k] = address(k, channel_, row) + offset[p][k];
                     if (Element::kWrites && plan_.transposes)
-                        at[kOperands - 1] = reinterpret_cast<char*>(result_ + p * kResultPitch);
+                        at[kOperands - 1] =
+                            reinterpret_cast<char*>(result_ + (held + p) * kResultPitch);
                 }
                 if (plan_.prefetch != 0) {
                     add_positions<true>(positions, lane, lanes * channels_);
@@ -250,10 +254,25 @@ class ChannelSum {
             }
             if constexpr (Element::kWrites) {
                 if (!plan_.transposes) continue;
-                store_columns(address(2, channel_, row) + offset[0][2], plan_.channel_stride[2],
-                              result_, kResultPitch, n, channels_, streaming_);
+                held += n;
+                const bool fits = streaming_ && n == kGroup && held + kGroup <= kResultLines;
+                if (fits && done + n < length) continue;
+                const int64_t first = begin + done + n - held;
+                store_columns(address(2, channel_, row) + first * static_cast<int64_t>(sizeof(T)),
+                              plan_.channel_stride[2], result_, kResultPitch, held, channels_,
+                              streaming_);
+                held = 0;
             }
         }
+    }
+    // At most n positions, a multiple of 16 where that ends where a cache line of the output does.
+    int up_to_line(int64_t row, int64_t begin, int n) const {
+        constexpr auto kSize = static_cast<int64_t>(sizeof(T));
+        constexpr int64_t kLine = 64;
+        const int64_t to =
+            reinterpret_cast<intptr_t>(address(kOperands - 1, channel_, row)) + begin * kSize;
+        const int64_t rest = (kLine - to % kLine) % kLine / kSize;
+        return rest > 0 && rest % kSumLanes == 0 ? static_cast<int>(least(rest, n)) : n;
     }
 
     static constexpr int kGroup = static_cast<int>(kPositionGroup);
@@ -405,10 +424,12 @@ class ChannelSum {
     }
 
     static constexpr int kMaxTile = 64;
+    // Of outputs that are transposed: past the caches, runs of 256 bytes (measured).
+    static constexpr int kResultLines = sizeof(T) == 2 ? 128 : kMaxTile;
     static constexpr int kMaxChunks = static_cast<int>(kChunksPerTask);
     static constexpr int kResultColumns = static_cast<int>(kTransposed);
     static constexpr int kResultPitch = kResultColumns + kPairLanes;
-    static_assert(kGroup <= kMaxTile);
+    static_assert(kGroup <= kResultLines && kMaxTile <= kResultLines);
     static constexpr int kStage = 4096;
     static constexpr int kStageChannels = 64;
 
@@ -423,7 +444,7 @@ class ChannelSum {
     const float* parameters_ = nullptr;
     LaneSums<kSums> lanes_;
     // Outputs of channels by positions, or of positions by channels, on their way to be transposed.
-    alignas(64) T result_[Element::kWrites ? kMaxTile * kResultPitch : 1];
+    alignas(64) T result_[Element::kWrites ? kResultLines * kResultPitch : 1];
 };
 
 // totals[c - begin] = sum over blocks of one of the sums, for channels [begin, end) of at most 64.

@@ -1,6 +1,7 @@
 // Square blocks of 32-bit elements transposed, and pairs of 16-bit elements made one of those.
 #pragma once
 
+#include "isa/prefetch.h"
 #include "isa/shuffle.h"
 #include "isa/stream.h"
 
@@ -118,6 +119,9 @@ inline void store_columns(char* to, int64_t stride, const T* from, int pitch, in
                 } else if (streams) {
                     stream_lines(p, reinterpret_cast<const char*>(&x[i]), sizeof(Lanes));
                 } else {
+                    // Where the next lines of `from` will go, measured.
+                    prefetch<Cache::kFirst>(p, static_cast<uintptr_t>(lines) * sizeof(T),
+                                            sizeof(Lanes));
                     std::memcpy(p, &x[i], sizeof(Lanes));
                 }
             }
