@@ -199,7 +199,6 @@ class ChannelSum {
     void stream_rows(Rows rows, int count, int n, const float* parameters, Lanes (*sums)[kSums]) {
         const int64_t bytes = n * static_cast<int64_t>(sizeof(T));
         const auto to = reinterpret_cast<intptr_t>(rows.at[2]);
-        rows.prefetches = true;
         if (plan_.position_step == 1 && (to | rows.step[2] | bytes) % 64 == 0) {
             ascend_grad::add_rows<1, true, T>(element_, rows, count, n, parameters, sums);
             return;
@@ -208,8 +207,7 @@ class ChannelSum {
             sink_.move_to(rows.at[2] + r * rows.step[2]);
             Rows one = {{rows.at[0] + r * rows.step[0], rows.at[1] + r * rows.step[1],
                          reinterpret_cast<char*>(sink_.reserve(n))},
-                        {},
-                        true};
+                        {}};
             add_rows(one, 1, n, parameters + r, sums + r);
             sink_.commit(n);
         }

@@ -22,6 +22,18 @@ AG_INLINE void prefetch(const void* p, uintptr_t ahead, int bytes) {
     }
 }
 
+// How many bytes ahead inputs are asked for. Left to itself, the hardware takes up to half as long
+// again from memory, up to twice as long beside streaming stores; from a cache nothing is lost
+// (measured on Granite Rapids).
+template <class T>
+constexpr uintptr_t kAhead = 4096 / sizeof(T);
+
+// Before `elements` are loaded from both.
+template <class T>
+AG_INLINE void prefetch_loads(const T* a, const T* b, int elements, uintptr_t ahead = kAhead<T>) {
+    for (const T* p : {a, b})
+        prefetch<Cache::kFirst>(p, ahead, elements * static_cast<int>(sizeof(T)));
+}
 // Before `elements` are stored to p by ordinary stores: lines that a few stores later will write.
 // Stores that cross lines otherwise wait for one line after the other (measured on Granite Rapids:
 // 1.1 to 1.5 times the time, from the second cache on).

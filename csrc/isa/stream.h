@@ -110,7 +110,6 @@ class Sink {
     AG_INLINE void move_to(void* destination) {
         if (destination != position()) leave_for(destination);
     }
-    bool streams() const { return streaming_; }
     // Where to write the next n elements; they count once committed.
     T* reserve(int n) {
         if (!streaming_) return reinterpret_cast<T*>(to_);

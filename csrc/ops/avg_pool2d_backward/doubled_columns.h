@@ -107,7 +107,6 @@ class PoolDoubledColumns : public PoolTile<T> {
         const int64_t columns = columns_;
         const int last = static_cast<int>((columns - 1) / kPairLanes * kPairLanes);
         const int rest = static_cast<int>(columns) - last;
-        const bool prefetches = streaming_;
         // Where masks are not free, whole vectors are read, of rows without gaps between them and
         // not beyond their last element.
         const int64_t row_bytes = columns / 2 * kStep * kSize;
@@ -121,7 +120,7 @@ class PoolDoubledColumns : public PoolTile<T> {
         };
         for (; windows > 0; --windows, from += stride) {
             const T* p = reinterpret_cast<const T*>(from);
-            if (prefetches) Base::prefetch_ahead(from);
+            Base::prefetch_ahead(from);
             const auto x = doubled(load_last(p));
             T* const next = out + repeats * columns;
             if (next - columns + last + kPairLanes <= limit) {

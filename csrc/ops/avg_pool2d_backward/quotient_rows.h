@@ -91,7 +91,6 @@ class QuotientRows : public PoolTile<T> {
               stride_(rows.plan_.height_stride[0]),
               step_(rows.plan_.width_stride[0]),
               windows_(rows.windows_),
-              prefetches_(rows.streaming_),
               rounds_(sizeof(T) == sizeof(float) && rows.plan_.mode != Op::Mode::kFloat32) {}
 
         // Where the first vector starts that is not whole, or behind the last.
@@ -108,7 +107,7 @@ class QuotientRows : public PoolTile<T> {
       private:
         AG_INLINE const char* address(int64_t i, int j) const {
             const char* p = from_ + i * stride_ + j * step_;
-            if (prefetches_) Base::prefetch_ahead(p);
+            Base::prefetch_ahead(p);
             return p;
         }
         AG_INLINE Lanes rounded(Lanes x) const { return rounds_ ? rows_.rounded_by_mode(x) : x; }
@@ -133,7 +132,7 @@ class QuotientRows : public PoolTile<T> {
         const T* end_;
         const int64_t stride_, step_;
         const int windows_;
-        const bool prefetches_, rounds_;
+        const bool rounds_;
     };
     // Where row i holds the quotient of window lowest_. Its neighbours lie beside it; zeros where
     // there are none.

@@ -4,6 +4,7 @@
 
 #include <type_traits>
 
+#include "isa/prefetch.h"
 #include "isa/shuffle.h"
 #include "isa/stream.h"
 
@@ -37,6 +38,7 @@ AG_INLINE float sum_products(const Inputs<T>& in, int n) {
     Lanes sum{};
     int i = 0;
     for (; i + kPairLanes + kBeyond <= n; i += kPairLanes) {
+        prefetch_loads(in.g + kStep * i, in.y + kStep * i, kStep * kPairLanes);
         const LanePair product = pair_products<kStep>(in, i);
         sum = (sum + product.low) + product.high;
     }
@@ -79,6 +81,7 @@ inline void write_rows_of(const RowSet& rows, int n) {
         const T* in_y = reinterpret_cast<const T*>(rows.y + row * rows.stride[1]);
         U* out = reinterpret_cast<U*>(rows.out + row * rows.stride[2]);
         Lanes g[kVectors], y[kVectors];
+        prefetch_loads(in_g, in_y, n);
         Lanes sum{};
         for (int k = 0; k < kLast; ++k) {
             g[k] = load(in_g + k * kLanes);
@@ -134,6 +137,7 @@ inline float write_and_sum(const Inputs<T>& in, float of_these, U* out, bool str
             store_pair(out + i, value);
         }
         if (!kSums) continue;
+        prefetch_loads(next.g + kStep * i, next.y + kStep * i, kStep * kPairLanes);
         const LanePair product = pair_products<kStep>(next, i);
         sum = (sum + product.low) + product.high;
     }
