@@ -31,8 +31,8 @@ constexpr uintptr_t kAhead = 4096 / sizeof(T);
 // Before `elements` are loaded from both.
 template <class T>
 AG_INLINE void prefetch_loads(const T* a, const T* b, int elements, uintptr_t ahead = kAhead<T>) {
-    for (const T* p : {a, b})
-        prefetch<Cache::kFirst>(p, ahead, elements * static_cast<int>(sizeof(T)));
+    prefetch<Cache::kFirst>(a, ahead, elements * static_cast<int>(sizeof(T)));
+    prefetch<Cache::kFirst>(b, ahead, elements * static_cast<int>(sizeof(T)));
 }
 // Before `elements` are stored to p by ordinary stores: lines that a few stores later will write.
 // Stores that cross lines otherwise wait for one line after the other (measured on Granite Rapids:

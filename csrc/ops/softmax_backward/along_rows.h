@@ -81,7 +81,7 @@ inline void write_rows_of(const RowSet& rows, int n) {
         const T* in_y = reinterpret_cast<const T*>(rows.y + row * rows.stride[1]);
         U* out = reinterpret_cast<U*>(rows.out + row * rows.stride[2]);
         Lanes g[kVectors], y[kVectors];
-        prefetch_loads(in_g, in_y, n);
+        prefetch_loads(in_g, in_y, kVectors * kLanes);
         Lanes sum{};
         for (int k = 0; k < kLast; ++k) {
             g[k] = load(in_g + k * kLanes);
