@@ -29,8 +29,8 @@ class SoftmaxRows : SoftmaxTiles<T, U, kSoftmaxMaxQueued> {
         const uint32_t floats = t_.buffer * static_cast<uint32_t>(sizeof(float));
         pipe.InitBuffer(products_, floats);
         if (!kIsFloat<T>) pipe.InitBuffer(wide_, 2 * floats);
-        pipe.InitBuffer(sums_, round_up(t_.tile, kLanes) * kLanes * sizeof(float));
-        pipe.InitBuffer(scratch_, scratch_floats() * sizeof(float));
+        pipe.InitBuffer(sums_, sums_floats(t_.tile) * sizeof(float));
+        pipe.InitBuffer(scratch_, scratch_floats(t_.tile) * sizeof(float));
         pipe.InitBuffer(carry_, kGroup * sizeof(float));
     }
 
@@ -50,11 +50,6 @@ class SoftmaxRows : SoftmaxTiles<T, U, kSoftmaxMaxQueued> {
     // Elements before a tile that its first block has.
     __aicore__ uint32_t lead(uint64_t at) const {
         return t_.pitch == length_ ? static_cast<uint32_t>(at % kGroup) : 0;
-    }
-
-    // On 910A the transposition takes its own 16 x 16 floats twice.
-    __aicore__ uint32_t scratch_floats() const {
-        return __CCE_AICORE__ == 100 ? 2 * kLanes * kLanes : round_up(t_.tile, kLanes);
     }
 
     // Of the tile that begins at a row.

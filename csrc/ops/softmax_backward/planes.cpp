@@ -15,6 +15,7 @@ constexpr int64_t kMaxTileRows = 4095;  // that one copy can have
 // Estimates, to choose by.
 constexpr double kUnalignedFactor = 0.7;  // of the bandwidth, where rows are copied one by one
 constexpr double kRowCycles = 140;        // of vector instructions' start-ups, of rows one by one
+constexpr double kSkewedCycles = 30;      // of eight rows at once, whose begins differ
 constexpr double kElementCycles = 0.2;    // of rows as they lie
 constexpr double kCoreRate = 18;          // bytes of one of all cores
 constexpr int64_t kMaxStride = 255;       // blocks between repeats
@@ -100,9 +101,14 @@ bool lie_better(const Shape& shape, const device::Product& product, int64_t unit
     const double length = static_cast<double>(shape.length);
     const double copies =
         length * static_cast<double>(2 * shape.in_size + shape.out_size) / kCoreRate;
-    // Rows with the same place in a block are worked on at once unless that is too far apart.
+    // Rows are worked on at once that have the same place in a block or, up to twice as far apart,
+    // the next one; unless that is too far.
     const int64_t step = shape.length / std::gcd<int64_t>(shape.length, 8);
-    const double computing = step > kMaxStride ? kRowCycles + kElementCycles * length : 0;
+    const int64_t skew = shape.length % 8 == 3 || shape.length % 8 == 5 ? 3 : 1;
+    const bool is_skewed = shape.length % 4 != 0 && skew * shape.length / 8 < kMaxStride;
+    const double computing = step <= kMaxStride ? 0
+                             : is_skewed        ? kSkewedCycles + kElementCycles * length
+                                                : kRowCycles + kElementCycles * length;
     return time(unit, copies, computing) < time(1, copies / kUnalignedFactor, 0);
 }
 
@@ -113,7 +119,7 @@ bool tile_rows(const Shape& shape, const device::Product& product, SoftmaxBackwa
     if (shape.length > product.buffer_bytes) return false;
     const auto most_rows = [&](int64_t pitch) {
         const int64_t wide = shape.in_size == 4 ? 0 : 4;  // of grad_output, until sums are there
-        const int64_t row = pitch * (shape.chunk_bytes(2) + wide) + 4 * (kLanes + 1);
+        const int64_t row = pitch * (shape.chunk_bytes(2) + wide) + 4 * (kLanes + 2);
         const int64_t room = product.buffer_bytes - (4 << 10) - tail_bytes(product);
         return std::min(room / row, kMaxTileRows);
     };
