@@ -14,8 +14,10 @@ struct Skew {
 };
 
 __aicore__ inline Skew skew_of(uint32_t pitch) {
-    for (uint32_t step = 1; step <= 3; step += 2) {
+    const uint32_t steps[] = {1, 3, 2};
+    for (const uint32_t step : steps) {
         const uint32_t blocks = step * pitch / kFloatsPerBlock;
+        if (blocks >= kMaxStride) continue;
         const uint32_t lanes = step * pitch % kFloatsPerBlock;
         if (lanes == 1 || lanes == 2) return {step, blocks, static_cast<int32_t>(lanes)};
         if (lanes == 6 || lanes == 7) return {step, blocks + 1, static_cast<int32_t>(lanes) - 8};
@@ -136,7 +138,7 @@ __aicore__ inline uint32_t most_skewed(uint32_t rows) {
 __aicore__ inline bool is_skewed(const Rows& all, uint32_t sets) {
     constexpr uint32_t kInstructions = 15;  // of a group, or of a row alone
     const Skew skew = skew_of(all.pitch);
-    if (__CCE_AICORE__ == 100 || skew.step == 0 || skew.stride > kMaxStride) return false;
+    if (__CCE_AICORE__ == 100 || skew.step == 0) return false;
     if (all.count < 3 * kFloatsPerBlock || all.rows < 3 * skew.step) return false;
     const uint32_t width = static_cast<uint32_t>(skew.lanes < 0 ? -skew.lanes : skew.lanes);
     const uint32_t groups = skew.step + all.rows * width / kFloatsPerBlock;

@@ -48,8 +48,8 @@ class StripChunks {
             const bool moves = __CCE_AICORE__ == 220 && strip.at % kFloatsPerBlock == 0;
             strip.lead = moves ? static_cast<uint32_t>(strip.at % t_.unit) : 0;
         } else {
-            const int64_t row = index / t_.strips_per_plane * t_.length +
-                                index % t_.strips_per_plane * t_.shift;
+            const int64_t row =
+                index / t_.strips_per_plane * t_.length + index % t_.strips_per_plane * t_.shift;
             strip.lead = static_cast<uint32_t>(row % t_.unit);
         }
         const uint64_t units = (strip.lead + all() + t_.unit - 1) / t_.unit;
