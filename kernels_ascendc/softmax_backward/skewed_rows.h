@@ -17,8 +17,8 @@ __aicore__ inline Skew skew_of(uint32_t pitch) {
     const uint32_t steps[] = {1, 3, 2};
     for (const uint32_t step : steps) {
         const uint32_t blocks = step * pitch / kFloatsPerBlock;
-        if (blocks >= kMaxStride) continue;
         const uint32_t lanes = step * pitch % kFloatsPerBlock;
+        if (blocks >= kMaxStride) continue;
         if (lanes == 1 || lanes == 2) return {step, blocks, static_cast<int32_t>(lanes)};
         if (lanes == 6 || lanes == 7) return {step, blocks + 1, static_cast<int32_t>(lanes) - 8};
     }
@@ -30,17 +30,19 @@ struct Rows {
     uint32_t start, rows, count, pitch;
 };
 
-// Neighbours among every skew.step-th row. Block j of row i lies i * skew.stride blocks behind that
-// of row 0; the row begins in block 0, or behind it, at `lane` + i * skew.lanes, at most 8.
+// Neighbours among every skew.step-th row, a group. Block j of row i lies i * skew.stride blocks
+// behind that of row 0; the row begins in block 0, or at the begin of block 1, at lane `lane` +
+// i * skew.lanes. Either one group, of which instructions take block after block, or several groups
+// of eight neighbours, of all of which they take one block.
 class SkewedRows {
   public:
-    // From row `first` on.
-    __aicore__ SkewedRows(const Rows& all, const Skew& skew, uint32_t first)
-        : skew_(skew), count_(all.count) {
+    // The group from row `first` on, and those that follow.
+    __aicore__ SkewedRows(const Rows& all, const Skew& skew, uint32_t first, uint32_t groups)
+        : skew_(skew), count_(all.count), groups_(groups), group_stride_(all.pitch) {
         const uint32_t begin = all.start + first * all.pitch;
-        at_ = begin / kFloatsPerBlock;
+        at_ = static_cast<int32_t>(begin / kFloatsPerBlock);
         lane_ = static_cast<int32_t>(begin % kFloatsPerBlock);
-        if (skew.lanes < 0 && lane_ == 0 && at_ > 0) {
+        if (skew.lanes < 0 && lane_ == 0) {
             --at_;
             lane_ = kFloatsPerBlock;
         }
@@ -51,46 +53,75 @@ class SkewedRows {
     }
     __aicore__ uint32_t rows() const { return rows_; }
 
-    // sums[i * 8 + l], l < 8, add up to row i, those behind the last row to 0. Overwrites data.
+    // sums[g * 64 + i * 8 + l], l < 8, add up to row i of group g. Overwrites data.
     __aicore__ void fold(const LocalTensor<float>& sums, const LocalTensor<float>& data) const {
-        const uint64_t lanes = rows_ * kFloatsPerBlock;
         const auto stride = static_cast<uint8_t>(skew_.stride);
         uint32_t blocks = last() - 1;
         while (blocks > 2) {
             const uint32_t half = (blocks + 1) / 2;
-            const LocalTensor<float> to = block(data, 1);
-            Add(to, to, block(data, 1 + half), lanes, static_cast<uint8_t>(blocks - half),
-                BinaryRepeatParams(stride, stride, stride, 1, 1, 1));
+            for_blocks(blocks - half, [&](uint32_t i, uint8_t repeats, uint8_t step) {
+                const LocalTensor<float> to = block(data, 1 + i);
+                Add(to, to, block(data, 1 + i + half), lanes(), repeats,
+                    BinaryRepeatParams(stride, stride, stride, step, step, step));
+            });
             blocks = half;
         }
-        Add(sums, block(data, 1), block(data, 2), lanes, 1,
-            BinaryRepeatParams(1, stride, stride, 8, 8, 8));
-        for_each_end([&](uint32_t index, uint64_t* mask) {
-            Add(sums, sums, block(data, index), mask, 1, BinaryRepeatParams(1, 1, stride, 8, 8, 8));
+        const auto groups = static_cast<uint8_t>(groups_);
+        const auto next = static_cast<uint8_t>(group_stride_);
+        Add(sums, block(data, 1), block(data, 2), lanes(), groups,
+            BinaryRepeatParams(1, stride, stride, kSumBlocks, next, next));
+        for_each_end([&](uint32_t index, uint32_t row, uint64_t* mask) {
+            const LocalTensor<float> to = sums[row * kFloatsPerBlock];
+            Add(to, to, block(data, index, row), mask, groups,
+                BinaryRepeatParams(1, 1, stride, kSumBlocks, kSumBlocks, next));
         });
     }
 
-    // Subtracts sums[i * 8 + l] from the l-th lanes of row i's blocks.
+    // Subtracts sums[g * 64 + i * 8 + l] from the l-th lanes of row i's blocks, of group g.
     __aicore__ void subtract(const LocalTensor<float>& data, const LocalTensor<float>& sums) const {
         const auto stride = static_cast<uint8_t>(skew_.stride);
-        const BinaryRepeatParams params(stride, stride, 1, 1, 1, 0);
-        const LocalTensor<float> inner = block(data, 1);
-        const uint64_t lanes = rows_ * kFloatsPerBlock;
-        Sub(inner, inner, sums, lanes, static_cast<uint8_t>(last() - 1), params);
-        for_each_end([&](uint32_t index, uint64_t* mask) {
-            const LocalTensor<float> end = block(data, index);
-            Sub(end, end, sums, mask, 1, params);
+        const auto subtract_from = [&](const LocalTensor<float>& to, uint32_t row, auto mask,
+                                       uint8_t repeats, uint8_t step) {
+            const uint8_t sum_step = groups_ == 1 ? 0 : kSumBlocks;
+            Sub(to, to, sums[row * kFloatsPerBlock], mask, repeats,
+                BinaryRepeatParams(stride, stride, 1, step, step, sum_step));
+        };
+        for_blocks(last() - 1, [&](uint32_t i, uint8_t repeats, uint8_t step) {
+            subtract_from(block(data, 1 + i), 0, lanes(), repeats, step);
+        });
+        for_each_end([&](uint32_t index, uint32_t row, uint64_t* mask) {
+            subtract_from(block(data, index, row), row, mask, static_cast<uint8_t>(groups_),
+                          static_cast<uint8_t>(group_stride_));
         });
     }
 
   private:
+    static constexpr uint8_t kSumBlocks = kFloatsPerRepeat / kFloatsPerBlock;  // of a group
+
     // Blocks 1 to that one, exclusive, hold lanes of these rows only.
     __aicore__ uint32_t last() const { return count_ / kFloatsPerBlock; }
-    __aicore__ LocalTensor<float> block(const LocalTensor<float>& data, uint32_t index) const {
-        return data[(at_ + index) * kFloatsPerBlock];
+    __aicore__ uint64_t lanes() const { return rows_ * kFloatsPerBlock; }
+    // Of that row; it may be row 0's block before the data only where that is not used.
+    __aicore__ LocalTensor<float> block(const LocalTensor<float>& data, uint32_t index,
+                                        uint32_t row = 0) const {
+        const int32_t at = at_ + static_cast<int32_t>(index + row * skew_.stride);
+        return data[static_cast<uint32_t>(at) * kFloatsPerBlock];
     }
 
-    // Calls take(block, mask of its lanes in all rows) for the blocks at both ends.
+    // Calls take(block, repeats, blocks from repeat to repeat) for blocks [0, count).
+    template <typename Take>
+    __aicore__ void for_blocks(uint32_t count, const Take& take) const {
+        if (groups_ == 1) {
+            take(0, static_cast<uint8_t>(count), 1);
+            return;
+        }
+        for (uint32_t i = 0; i < count; ++i) {
+            take(i, static_cast<uint8_t>(groups_), static_cast<uint8_t>(group_stride_));
+        }
+    }
+
+    // Calls take(block, first row with lanes there, mask of its lanes from that row on) for the
+    // blocks at both ends.
     template <typename Take>
     __aicore__ void for_each_end(const Take& take) const {
         constexpr int32_t kLast = kFloatsPerBlock;
@@ -105,23 +136,47 @@ class SkewedRows {
                 const uint64_t lanes = end >= kLast ? 0xff : end > 0 ? (1ull << end) - 1 : 0;
                 mask[0] |= (before & lanes & 0xff) << (i * kFloatsPerBlock);
             }
-            if (mask[0] != 0) take(index, mask);
+            if (mask[0] == 0) continue;
+            uint32_t row = 0;
+            for (; (mask[0] & 0xff) == 0; ++row) mask[0] >>= kFloatsPerBlock;
+            take(index, row, mask);
         }
     }
 
     const Skew skew_;
     const uint32_t count_;
-    uint32_t at_, rows_;
-    int32_t lane_;
+    const uint32_t groups_, group_stride_;
+    int32_t at_, lane_;
+    uint32_t rows_;
 };
 
-// Calls take(rows, index) for all rows in groups of which one is a repeat; returns their number.
+// Rough numbers of instructions, of sums and differences.
+constexpr uint32_t kGroupInstructions = 15;  // of a group, or of a row alone
+__aicore__ inline uint32_t block_instructions(uint32_t count) {
+    return 2 * (count / kFloatsPerBlock) + 6;
+}
+
+// Whether rows are whole groups, and better taken block by block.
+__aicore__ inline bool is_by_blocks(const Rows& all, const Skew& skew) {
+    const uint32_t groups = all.rows / kFloatsPerBlock;
+    return skew.step == 1 && (skew.lanes == 1 || skew.lanes == -1) &&
+           all.start % kFloatsPerBlock == 0 && all.rows % kFloatsPerBlock == 0 &&
+           all.pitch <= kMaxStride && groups <= kMaxRepeat &&
+           block_instructions(all.count) < groups * kGroupInstructions;
+}
+
+// Calls take(rows, index of the first group) for all rows; returns the number of groups.
 template <typename Take>
 __aicore__ inline uint32_t for_each_skewed(const Rows& all, const Skew& skew, const Take& take) {
+    if (is_by_blocks(all, skew)) {
+        const uint32_t groups = all.rows / kFloatsPerBlock;
+        take(SkewedRows(all, skew, 0, groups), 0);
+        return groups;
+    }
     uint32_t index = 0;
     for (uint32_t first = 0; first < skew.step && first < all.rows; ++first) {
         for (uint32_t row = first; row < all.rows; ++index) {
-            const SkewedRows rows(all, skew, row);
+            const SkewedRows rows(all, skew, row, 1);
             take(rows, index);
             row += rows.rows() * skew.step;
         }
@@ -134,9 +189,8 @@ __aicore__ inline uint32_t most_skewed(uint32_t rows) {
     return rows / 4 + 6;
 }
 
-// Whether this takes fewer instructions than rows whole blocks apart.
+// Whether this takes fewer instructions than rows whole blocks apart, in so many sets.
 __aicore__ inline bool is_skewed(const Rows& all, uint32_t sets) {
-    constexpr uint32_t kInstructions = 15;  // of a group, or of a row alone
     const Skew skew = skew_of(all.pitch);
     if (__CCE_AICORE__ == 100 || skew.step == 0) return false;
     if (all.count < 3 * kFloatsPerBlock || all.rows < 3 * skew.step) return false;
@@ -144,7 +198,9 @@ __aicore__ inline bool is_skewed(const Rows& all, uint32_t sets) {
     const uint32_t groups = skew.step + all.rows * width / kFloatsPerBlock;
     const bool alone = sets * all.pitch / kFloatsPerBlock > kMaxStride;
     const uint32_t pieces = all.pitch / kFloatsPerRepeat + 2;
-    return groups * kInstructions < (alone ? all.rows * kInstructions : sets * (2 * pieces + 1));
+    const uint32_t needed =
+        is_by_blocks(all, skew) ? block_instructions(all.count) : groups * kGroupInstructions;
+    return needed < (alone ? all.rows * kGroupInstructions : sets * (2 * pieces + 1));
 }
 
 }  // namespace kernels
