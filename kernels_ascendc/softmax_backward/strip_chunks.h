@@ -44,8 +44,9 @@ class StripChunks {
                    static_cast<uint64_t>(column);
         strip.columns = left < t_.width ? static_cast<uint32_t>(left) : t_.width;
         if (is_packed_) {
-            // Sums are moved by whole blocks only.
-            const bool moves = __CCE_AICORE__ == 220 && strip.at % kFloatsPerBlock == 0;
+            // Sums of columns are moved by whole blocks only.
+            const bool moves =
+                __CCE_AICORE__ == 220 && (t_.inner == 1 || strip.at % kFloatsPerBlock == 0);
             strip.lead = moves ? static_cast<uint32_t>(strip.at % t_.unit) : 0;
         } else {
             const int64_t row =
@@ -68,7 +69,9 @@ class StripChunks {
         const uint64_t stop = rest < all() ? rest : all();
         const auto count = static_cast<uint32_t>(stop - begin);
         if (!is_packed_) return {strip.at + begin * static_cast<uint64_t>(t_.inner), count, 0};
-        return {strip.at + begin, count, static_cast<uint32_t>(begin % period_)};
+        // All elements of a row add up to one sum, wherever they are.
+        const uint64_t phase = t_.inner == 1 ? 0 : begin % period_;
+        return {strip.at + begin, count, static_cast<uint32_t>(phase)};
     }
 
     // Elements that a chunk takes in a buffer.

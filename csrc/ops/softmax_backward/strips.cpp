@@ -220,6 +220,8 @@ class StripTiler {
         double even = 0;  // of copies
         if (is_packed_) {
             even = static_cast<double>(std::gcd<int64_t>(plane(), 8)) / 8;
+            // Of a row, all but the first chunk.
+            if (shape_.inner == 1) even = std::max(even, 1 - 1.0 / t.chunks);
         } else if (t.unit > 1 ||
                    (shape_.inner * shape_.in_size % 512 == 0 &&
                     (t.strips_per_plane == 1 || t.width * shape_.in_size % 512 == 0))) {
