@@ -136,16 +136,16 @@ bool tile_rows(const Shape& shape, const device::Product& product, SoftmaxBackwa
     blocks = static_cast<uint32_t>(best_blocks(t.groups, most_blocks(shape, product), product));
     const int64_t share = divide_up(t.groups, blocks) * t.items_per_group;
     const int64_t least_rows = divide_up(kMinRowTileBytes, shape.length * shape.in_size);
-    // Rows that begin inside blocks take many instructions: long tiles, after a short one that is
-    // there soon.
-    const bool uneven = product.has_byte_copies && pitch % 8 != 0;
-    int64_t rows = std::min({std::max(divide_up(share, uneven ? 3 : 4), least_rows), most, share});
+    int64_t rows = std::min({std::max(divide_up(share, 4), least_rows), most, share});
     if (is_dense && most >= unit) {
         rows = std::min(round_up(rows, unit), most / unit * unit);
     }
     t.tile = static_cast<uint32_t>(rows);
-    t.first =
-        uneven ? static_cast<uint32_t>(std::min(round_up(divide_up(rows, 2), unit), rows)) : t.tile;
+    // Rows that begin inside blocks take many instructions: a short tile, that is there soon,
+    // first.
+    const bool uneven = product.has_byte_copies && pitch % 8 != 0;
+    const int64_t first = uneven ? round_up(divide_up(rows, 2), unit) : rows;
+    t.first = static_cast<uint32_t>(std::min(first, rows));
     t.pitch = static_cast<uint32_t>(pitch);
     // As they lie, tiles may begin inside blocks.
     const bool leads = is_dense && (rows % unit > 0 || t.items_per_group % unit > 0);
