@@ -261,7 +261,7 @@ class StripTiler {
             loads / rate + pieces * (has_whole_rows() && !at_once ? kPieceCycles : kCopyCycles);
         const double computing = kElementCycles * widening * elements + kChunkCycles * chunks;
         const double bytes = loads + elements * static_cast<double>(shape_.out_size) + exchanged;
-        // Starting a piece, a load does not use the bandwidth; half the time no store does meanwhile.
+        // Loads that start pieces do not use the bandwidth; half the time stores do not either.
         const double starts = has_whole_rows() && !at_once ? pieces * kPieceCycles / 2 : 0;
         const double busy = std::max({bytes / rate * slowness(t) + starts, loading, computing});
         // Both passes of one chunk; free buffers are filled meanwhile.
