@@ -142,10 +142,11 @@ class StripTiler {
         return std::clamp<int64_t>(most, 0, is_packed_ ? kMaxTileRows : kMaxTileRows / t.unit);
     }
 
-    // Rows that begin as far behind a multiple of 512 bytes as column `width` of row 0; 0 if none.
+    // The first row that begins as far behind a multiple of 512 bytes as column `width` of row 0;
+    // `unit`, after which that repeats, if there is none.
     int64_t shift_of(int64_t width, int64_t unit) const {
-        int64_t shift = unit - 1;
-        while (shift > 0 && (shift * shape_.inner - width) * least_size() % 512 != 0) --shift;
+        int64_t shift = 0;
+        while (shift < unit && (shift * shape_.inner - width) * least_size() % 512 != 0) ++shift;
         return shift;
     }
 
@@ -167,7 +168,10 @@ class StripTiler {
         t.width = static_cast<uint32_t>(width);
         t.pitch = static_cast<uint32_t>(is_packed_ ? packed_pitch() : round_up(width, 16));
         t.unit = static_cast<uint32_t>(unit);
-        t.shift = static_cast<uint32_t>(is_packed_ ? 0 : shift_of(width, unit));
+        if (!is_packed_ && unit > 1) {
+            t.shift = static_cast<uint32_t>(shift_of(width, unit));
+            if (t.shift == unit) return;
+        }
         t.slice = slice_floats(t, product_);
         if (parts > all() / unit && parts > 1) return;
         const int64_t most_buffers =
