@@ -266,7 +266,8 @@ class StripTiler {
         const double computing = kElementCycles * widening * elements + kChunkCycles * chunks;
         const double bytes = loads + elements * static_cast<double>(shape_.out_size) + exchanged;
         // Loads that start pieces do not use the bandwidth; half the time stores do not either.
-        const double starts = has_whole_rows() && !at_once ? pieces * kPieceCycles / 2 : 0;
+        const bool has_pieces = product_.has_byte_copies && !at_once;
+        const double starts = has_pieces ? pieces * kPieceCycles / 2 : 0;
         const double busy = std::max({bytes / rate * slowness(t) + starts, loading, computing});
         // Both passes of one chunk; free buffers are filled meanwhile.
         waiting += 2 * computing / chunks;
