@@ -101,7 +101,7 @@ class SkewedRows {
     // Blocks 1 to that one, exclusive, hold lanes of these rows only.
     __aicore__ uint32_t last() const { return count_ / kFloatsPerBlock; }
     __aicore__ uint64_t lanes() const { return rows_ * kFloatsPerBlock; }
-    // Of that row; it may be row 0's block before the data only where that is not used.
+    // Block 0 of a row 0 that begins with block 1 may lie before the data.
     __aicore__ LocalTensor<float> block(const LocalTensor<float>& data, uint32_t index,
                                         uint32_t row = 0) const {
         const int32_t at = at_ + static_cast<int32_t>(index + row * skew_.stride);
