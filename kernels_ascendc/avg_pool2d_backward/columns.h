@@ -113,8 +113,7 @@ struct Columns {
             const LocalTensor<float> sums = column_at(column + i * stride);
             PipeBarrier<PIPE_V>();
             if (first >= behind) {
-                for (uint32_t row = 0; row < rows; ++row)
-                    Duplicate(sums[row * to_row * kLanes], 0.0f, static_cast<int32_t>(kLanes));
+                clear(sums, rows);
             } else if (k == 0 || k == left || behind - first == 1) {
                 add_up(sums, window_at(first), static_cast<uint32_t>(behind - first), 1, p, {});
             } else {
@@ -126,6 +125,18 @@ struct Columns {
                       exists ? Placing::kAdd : Placing::kCopy, p);
                 p.from_row = from_row;
             }
+        }
+    }
+
+    // One position of each row.
+    __aicore__ inline void clear(const LocalTensor<float>& sums, uint32_t rows) const {
+        const bool far = to_row * kFloatBlocks > kMaxBlockStride;
+        const uint32_t at_once = far ? 1 : kMaxRepeat;
+        const auto step = static_cast<uint8_t>(far ? 0 : to_row * kFloatBlocks);
+        for (uint32_t row = 0; row < rows; row += at_once) {
+            const uint32_t left = rows - row;
+            Duplicate(sums[row * to_row * kLanes], 0.0f, static_cast<uint64_t>(kLanes),
+                      static_cast<uint8_t>(left < at_once ? left : at_once), 1, step);
         }
     }
 

@@ -102,8 +102,17 @@ class PoolSums : PoolTile<T> {
                 divisors_.divide_row(grads(p * plane + row * pitch_));
         }
         const uint32_t stacked = stacked_planes();
-        for (uint32_t p = 0; p < planes_ && rows > 0; p += stacked)
-            sum_columns(sums_[p * plane_sums_ * kLanes + sums_at(end_)], p * plane, stacked * rows);
+        if (stacked == 1 && rows < planes_) {
+            for (uint32_t row = 0; row < rows; ++row) {
+                sum_columns(sums_[sums_at(end_ + row)], row * pitch_,
+                            static_cast<uint32_t>(planes_), plane, plane_sums_);
+            }
+        } else {
+            for (uint32_t p = 0; p < planes_ && rows > 0; p += stacked) {
+                sum_columns(sums_[p * plane_sums_ * kLanes + sums_at(end_)], p * plane,
+                            stacked * rows, pitch_, t_.tile_pitch);
+            }
+        }
         end_ = whole ? last_ : end_ + rows;
         // What a load holds beyond whole rows waits for the next.
         waiting_ = whole ? 0 : waiting_ - rows * pitch_;
@@ -126,8 +135,10 @@ class PoolSums : PoolTile<T> {
         return static_cast<uint32_t>(row - first_) * t_.tile_pitch * kLanes;
     }
 
-    // `rows` rows of sums, from the rows of windows that begin at position `at` of grads().
-    __aicore__ inline void sum_columns(const LocalTensor<float>& to, uint32_t at, uint32_t rows) {
+    // `rows` rows of sums, `to_row` apart, from the rows of windows that begin at position `at` of
+    // grads(), `from_row` apart.
+    __aicore__ inline void sum_columns(const LocalTensor<float>& to, uint32_t at, uint32_t rows,
+                                       uint32_t from_row, uint32_t to_row) {
         Columns columns;
         columns.begin = columns_.begin;
         columns.end = columns_.end;
@@ -138,8 +149,8 @@ class PoolSums : PoolTile<T> {
         columns.stride = t_.stride_width;
         columns.pad = t_.pad_width;
         columns.cover = t_.cover_width;
-        columns.from_row = pitch_;
-        columns.to_row = t_.tile_pitch;
+        columns.from_row = from_row;
+        columns.to_row = to_row;
         columns.from = this->grads_;
         columns.from_at = t_.margin + at;
         columns.to = to;
@@ -161,23 +172,39 @@ class PoolSums : PoolTile<T> {
         const uint32_t used = t_.margin + waiting_;
         const Scratch scratch{this->grads_[used * kLanes], t_.grad_positions - used};
         const uint32_t stacked = stacked_planes();
-        for (int64_t row = rows_.begin; row < end; ++row) {
+        const bool by_rows = stacked == 1 && has_few_rows(tile_rows);
+        for (int64_t row = rows_.begin; row < (by_rows ? rows_.end : end); ++row) {
             const uint32_t cover =
                 this->covering((row + t_.pad_height) % t_.stride_height, t_.kernel_height,
                                t_.stride_height, t_.cover_height);
+            if (cover == 0) continue;
             const int64_t window = (row + t_.pad_height) / t_.stride_height - (cover - 1);
+            const uint32_t at = static_cast<uint32_t>(row - rows_.begin) * t_.tile_pitch;
+            if (by_rows) {
+                const Placement planes{t_.tile_pitch, 1, static_cast<uint32_t>(planes_),
+                                       tile_rows * t_.tile_pitch, plane_sums_};
+                add_up(this->tile_lanes()[at * kLanes], sums_[sums_at(window)], cover,
+                       t_.tile_pitch, planes, scratch);
+                continue;
+            }
             const Placement placement{
                 t_.tile_pitch, 1,
                 stacked * static_cast<uint32_t>((rows_.end - 1 - row) / t_.stride_height + 1),
                 static_cast<uint32_t>(t_.stride_height) * t_.tile_pitch, t_.tile_pitch};
-            for (uint32_t p = 0; p < planes_ && cover > 0; p += stacked) {
-                const uint32_t at =
-                    (p * tile_rows + static_cast<uint32_t>(row - rows_.begin)) * t_.tile_pitch;
-                add_up(this->tile_lanes()[at * kLanes],
+            for (uint32_t p = 0; p < planes_; p += stacked) {
+                add_up(this->tile_lanes()[(p * tile_rows * t_.tile_pitch + at) * kLanes],
                        sums_[p * plane_sums_ * kLanes + sums_at(window)], cover, t_.tile_pitch,
                        placement, scratch);
             }
         }
+    }
+
+    // Whether one row of all planes at a time takes fewer instructions than one plane at a time.
+    __aicore__ inline bool has_few_rows(uint32_t tile_rows) const {
+        const bool is_near = tile_rows * t_.tile_pitch * kFloatBlocks <= kMaxBlockStride &&
+                             plane_sums_ * kFloatBlocks <= kMaxBlockStride;
+        return tile_rows < planes_ * t_.stride_height &&
+               (t_.cover_height == 1 || (is_near && t_.cover_height < 4));
     }
 
     // Moves the sums that later rows need to the begin.

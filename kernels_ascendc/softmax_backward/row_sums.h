@@ -2,7 +2,7 @@
 // Rows may begin inside blocks: those with the same place in a block are worked on at once.
 #pragma once
 
-#include "softmax_backward/arithmetic.h"
+#include "softmax_backward/skewed_rows.h"
 
 namespace kernels {
 
@@ -160,14 +160,59 @@ __aicore__ inline void sum_lanes(const LocalTensor<float>& tile,
 
 #endif
 
-// sums[r * kSumPitch + i] = the sum of data[start + r * pitch, + count), i < 8. Overwrites data.
-// Room in `sums`: rows rounded up to 16, times kLanes; in `scratch`: the same rows, or two tiles of
-// 16 x 16 on 910A.
+#if __CCE_AICORE__ != 100
+
+// sums[k * kSumPitch + i] = values[k], i < 8.
+__aicore__ inline void spread_sums(const LocalTensor<float>& sums, const LocalTensor<float>& values,
+                                   uint32_t count) {
+    for (uint32_t k = 0; k < count; k += 8 * kMaxRepeat) {
+        const uint32_t repeats = (count - k + 7) / 8;
+        Brcb(sums[k * kSumPitch], values[k], static_cast<uint8_t>(at_most(repeats, kMaxRepeat)),
+             BrcbRepeatParams(1, 8));
+    }
+}
+
+// sums[(g * 8 + k) * kSumPitch + i] = the sum of the k-th row of group g, i < 8.
+__aicore__ inline void sum_skewed(const LocalTensor<float>& sums, const LocalTensor<float>& data,
+                                  const Rows& all, const LocalTensor<float>& scratch) {
+    Duplicate(sums, 0.0f, static_cast<int32_t>(most_skewed(all.rows) * kFloatsPerRepeat));
+    const uint32_t groups =
+        for_each_skewed(all, skew_of(all.pitch), [&](const SkewedRows& rows, uint32_t group) {
+            rows.fold(sums[group * kFloatsPerRepeat], data);
+        });
+    for (uint32_t g = 0; g < groups; g += kMaxRepeat) {
+        BlockReduceSum(scratch[g * 8], sums[g * kFloatsPerRepeat],
+                       static_cast<int32_t>(at_most(groups - g, kMaxRepeat)),
+                       static_cast<int32_t>(kFloatsPerRepeat), 1, 1, 8);
+    }
+    spread_sums(sums, scratch, groups * 8);
+}
+
+#endif
+
+// Of the sums of so many rows in tiles; values of `sums` and `scratch`.
+__aicore__ inline uint32_t sums_floats(uint32_t rows) {
+    const uint32_t skewed = most_skewed(rows) * kFloatsPerRepeat, all = round_up(rows, kLanes);
+    return all * kLanes > skewed ? all * kLanes : skewed;
+}
+__aicore__ inline uint32_t scratch_floats(uint32_t rows) {
+    if (__CCE_AICORE__ == 100) return 2 * kLanes * kLanes;
+    return sums_floats(rows) / kFloatsPerBlock;
+}
+
+// The sums of data[start + r * pitch, + count), for subtract_sums() with the same arguments; of one
+// row sums[i], i < 8. Overwrites data. Room: sums_floats() and scratch_floats().
 __aicore__ inline void sum_rows(const LocalTensor<float>& sums, const LocalTensor<float>& data,
                                 uint32_t start, uint32_t rows, uint32_t count, uint32_t pitch,
                                 const LocalTensor<float>& scratch) {
     const uint32_t sets = row_sets(pitch);
-#if __CCE_AICORE__ == 100
+#if __CCE_AICORE__ != 100
+    const Rows all{start, rows, count, pitch};
+    if (is_skewed(all, sets)) {
+        sum_skewed(sums, data, all, scratch);
+        return;
+    }
+#else
     Duplicate(sums, 0.0f, static_cast<int32_t>(round_up(rows, kLanes) * kLanes));
 #endif
     for (uint32_t first = 0; first < sets && first < rows; ++first) {
@@ -179,21 +224,24 @@ __aicore__ inline void sum_rows(const LocalTensor<float>& sums, const LocalTenso
 #endif
     }
 #if __CCE_AICORE__ != 100
-    for (uint32_t r = 0; r < rows; r += 8 * kMaxRepeat) {
-        const uint32_t repeats = (rows - r + 7) / 8;
-        Brcb(sums[r * kSumPitch], scratch[r], static_cast<uint8_t>(at_most(repeats, kMaxRepeat)),
-             BrcbRepeatParams(1, 8));
-    }
+    spread_sums(sums, scratch, rows);
 #else
     for (uint32_t r = 0; r < rows; r += kLanes) sum_lanes(sums[r * kLanes], scratch);
 #endif
 }
 
-// data[start + r * pitch + i] -= sums[r * kSumPitch], i < count, of such sums.
+// data[start + r * pitch + i] -= the row's sum, i < count.
 __aicore__ inline void subtract_sums(const LocalTensor<float>& data, const LocalTensor<float>& sums,
                                      uint32_t start, uint32_t rows, uint32_t count,
                                      uint32_t pitch) {
     const uint32_t sets = row_sets(pitch);
+    const Rows all{start, rows, count, pitch};
+    if (is_skewed(all, sets)) {
+        for_each_skewed(all, skew_of(pitch), [&](const SkewedRows& group, uint32_t index) {
+            group.subtract(data, sums[index * kFloatsPerRepeat]);
+        });
+        return;
+    }
     for (uint32_t first = 0; first < sets && first < rows; ++first) {
         const RowSet set = row_set(first, sets, start, rows, pitch);
         combine_rows<false>(data[set.at], sums[first * kSumPitch], set, set.begin + count,

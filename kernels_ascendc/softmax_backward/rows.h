@@ -7,7 +7,8 @@ namespace kernels {
 
 // inner == 1: tiles of whole rows, `pitch` elements apart in the buffers: as they lie in memory, or
 // each from a block on. As they lie, a tile that begins inside a block is loaded from that block's
-// begin on; the tile before leaves its part of the block to be stored with this one's.
+// begin on; the tile before leaves its part of the block to be stored with this one's. Where a
+// core's first row begins inside a block, its part of that block is computed and stored apart.
 template <typename T, typename U>
 class SoftmaxRows : SoftmaxTiles<T, U, kSoftmaxMaxQueued> {
     using Base = SoftmaxTiles<T, U, kSoftmaxMaxQueued>;
@@ -29,16 +30,20 @@ class SoftmaxRows : SoftmaxTiles<T, U, kSoftmaxMaxQueued> {
         const uint32_t floats = t_.buffer * static_cast<uint32_t>(sizeof(float));
         pipe.InitBuffer(products_, floats);
         if (!kIsFloat<T>) pipe.InitBuffer(wide_, 2 * floats);
-        pipe.InitBuffer(sums_, round_up(t_.tile, kLanes) * kLanes * sizeof(float));
-        pipe.InitBuffer(scratch_, scratch_floats() * sizeof(float));
+        pipe.InitBuffer(sums_, sums_floats(t_.tile) * sizeof(float));
+        pipe.InitBuffer(scratch_, scratch_floats(t_.tile) * sizeof(float));
         pipe.InitBuffer(carry_, kGroup * sizeof(float));
+        pipe.InitBuffer(head_inputs_, 2 * kGroup * sizeof(T));
+        pipe.InitBuffer(head_floats_, 2 * kGroup * sizeof(float));
+        pipe.InitBuffer(head_result_, kGroup * sizeof(U));
     }
 
     __aicore__ void run() {
         fetch_ahead();
+        load_head();
         for (int64_t row = share_.first; row < share_.last;) {
             const uint32_t rows = rows_from(row);
-            tile(static_cast<uint64_t>(row) * length_, rows, row + rows == share_.last);
+            tile(row, rows);
             row += rows;
         }
     }
@@ -50,11 +55,6 @@ class SoftmaxRows : SoftmaxTiles<T, U, kSoftmaxMaxQueued> {
     // Elements before a tile that its first block has.
     __aicore__ uint32_t lead(uint64_t at) const {
         return t_.pitch == length_ ? static_cast<uint32_t>(at % kGroup) : 0;
-    }
-
-    // On 910A the transposition takes its own 16 x 16 floats twice.
-    __aicore__ uint32_t scratch_floats() const {
-        return __CCE_AICORE__ == 100 ? 2 * kLanes * kLanes : round_up(t_.tile, kLanes);
     }
 
     // Of the tile that begins at a row.
@@ -76,7 +76,9 @@ class SoftmaxRows : SoftmaxTiles<T, U, kSoftmaxMaxQueued> {
         }
     }
 
-    __aicore__ void tile(uint64_t at, uint32_t rows, bool is_last) {
+    __aicore__ void tile(int64_t row, uint32_t rows) {
+        const bool is_first = row == share_.first, is_last = row + rows == share_.last;
+        const uint64_t at = static_cast<uint64_t>(row) * length_;
         LocalTensor<T> x = inputs_.template DeQue<T>();
         const uint32_t start = lead(at);
         const uint32_t count = start + rows * t_.pitch;
@@ -92,7 +94,9 @@ class SoftmaxRows : SoftmaxTiles<T, U, kSoftmaxMaxQueued> {
 
         subtract_sums(grad, sums, start, rows, length_, t_.pitch);
         const uint32_t carried = is_last || t_.pitch != length_ ? 0 : count % kGroup;
-        carry(grad, start, count - carried, carried);
+        const uint32_t head = is_first && start > 0 ? kGroup : 0;
+        if (head > 0) store_head(sums);
+        carry(grad, head > 0 ? 0 : start, count - carried, carried);
         LocalTensor<U> result = results_.template AllocTensor<U>();
         this->finish(result, grad, output, count);
         inputs_.FreeTensor(x);
@@ -102,7 +106,8 @@ class SoftmaxRows : SoftmaxTiles<T, U, kSoftmaxMaxQueued> {
         LocalTensor<U> done = results_.template DeQue<U>();
         this->order_stores();
         if (t_.pitch == length_) {
-            this->store_run(at - start, done, count - carried);
+            const uint32_t left = count - carried - head;
+            if (left > 0) this->store_run(at - start + head, done[head], left);
         } else {
             this->store_all(at, done, rows, length_, length_, t_.pitch);
         }
@@ -119,6 +124,32 @@ class SoftmaxRows : SoftmaxTiles<T, U, kSoftmaxMaxQueued> {
         Muls(carry, difference[end], 1.0f, static_cast<uint64_t>(carried), 1, params);
     }
 
+    // The share's elements in the block that it begins inside, if any.
+    __aicore__ void load_head() {
+        const uint64_t at = static_cast<uint64_t>(share_.first) * length_;
+        const uint32_t start = lead(at);
+        if (share_.first >= share_.last || start == 0) return;
+        const LocalTensor<T> x = head_inputs_.template Get<T>();
+        load(x, grad_[at], kGroup - start);
+        load(x[kGroup], output_[at], kGroup - start);
+        head_loaded_ = new_event<HardEvent::MTE2_V>();
+        SetFlag<HardEvent::MTE2_V>(head_loaded_);
+    }
+    // sums[0..8): of the share's first row.
+    __aicore__ void store_head(const LocalTensor<float>& sums) {
+        const uint64_t at = static_cast<uint64_t>(share_.first) * length_;
+        const LocalTensor<T> x = head_inputs_.template Get<T>();
+        const LocalTensor<float> floats = head_floats_.template Get<float>();
+        const LocalTensor<U> result = head_result_.template Get<U>();
+        end_event<HardEvent::MTE2_V>(head_loaded_);
+        const LocalTensor<float> grad = this->widened(x, floats, kGroup);
+        const LocalTensor<float> output = this->widened(x[kGroup], floats[kGroup], kGroup);
+        combine_row<false>(grad, sums, 0, kGroup);
+        this->finish(result, grad, output, kGroup);
+        wait_for<HardEvent::V_MTE3>();
+        store(out_[at], result, kGroup - lead(at), result);
+    }
+
     __aicore__ void load_tile(const LocalTensor<T>& to, const GlobalTensor<T>& from, uint64_t at,
                               uint32_t rows) {
         if (t_.pitch == length_) {
@@ -133,7 +164,9 @@ class SoftmaxRows : SoftmaxTiles<T, U, kSoftmaxMaxQueued> {
     const Share share_;
     int64_t next_;   // row to fetch
     uint32_t free_;  // buffers
+    event_t head_loaded_ = EVENT_ID0;
     TBuf<TPosition::VECCALC> products_, wide_, sums_, scratch_, carry_;
+    TBuf<TPosition::VECCALC> head_inputs_, head_floats_, head_result_;
 };
 
 }  // namespace kernels

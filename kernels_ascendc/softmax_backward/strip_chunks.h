@@ -5,8 +5,8 @@
 
 namespace kernels {
 
-// A block's part of a strip: units [first, end), which are rows or, packed, `unit` elements from
-// the last multiple of that in memory on; `lead` of them lie before the strip.
+// A block's part of a strip: units [first, end) of `unit` rows or, packed, elements, from the last
+// multiple of that in memory on; `lead` of these rows or elements lie before the strip.
 struct Strip {
     uint64_t at;  // its first element
     uint32_t columns;
@@ -43,13 +43,17 @@ class StripChunks {
         strip.at = static_cast<uint64_t>(index / t_.strips_per_plane) * plane_ +
                    static_cast<uint64_t>(column);
         strip.columns = left < t_.width ? static_cast<uint32_t>(left) : t_.width;
-        uint64_t units = static_cast<uint64_t>(t_.length);
         if (is_packed_) {
-            // Sums are moved by whole blocks only.
-            const bool moves = __CCE_AICORE__ == 220 && strip.at % kFloatsPerBlock == 0;
+            // Sums of columns are moved by whole blocks only.
+            const bool moves =
+                __CCE_AICORE__ == 220 && (t_.inner == 1 || strip.at % kFloatsPerBlock == 0);
             strip.lead = moves ? static_cast<uint32_t>(strip.at % t_.unit) : 0;
-            units = (strip.lead + plane_ + t_.unit - 1) / t_.unit;
+        } else {
+            const int64_t row =
+                index / t_.strips_per_plane * t_.length + index % t_.strips_per_plane * t_.shift;
+            strip.lead = static_cast<uint32_t>(row % t_.unit);
         }
+        const uint64_t units = (strip.lead + all() + t_.unit - 1) / t_.unit;
         const auto part = static_cast<uint64_t>(GetBlockIdx() % t_.parts);
         strip.first = units * part / t_.parts;
         strip.end = units * (part + 1) / t_.parts;
@@ -60,15 +64,14 @@ class StripChunks {
     __aicore__ Chunk chunk(const Strip& strip, uint64_t index) const {
         const uint64_t first = strip.first + index * t_.tile;
         const uint64_t end = strip.end - first < t_.tile ? strip.end : first + t_.tile;
-        if (!is_packed_) {
-            return {strip.at + first * static_cast<uint64_t>(t_.inner),
-                    static_cast<uint32_t>(end - first), 0};
-        }
         const uint64_t begin = first == 0 ? 0 : first * t_.unit - strip.lead;
         const uint64_t rest = end * t_.unit - strip.lead;
-        const uint64_t stop = rest < plane_ ? rest : plane_;
-        return {strip.at + begin, static_cast<uint32_t>(stop - begin),
-                static_cast<uint32_t>(begin % period_)};
+        const uint64_t stop = rest < all() ? rest : all();
+        const auto count = static_cast<uint32_t>(stop - begin);
+        if (!is_packed_) return {strip.at + begin * static_cast<uint64_t>(t_.inner), count, 0};
+        // All elements of a row add up to one sum, wherever they are.
+        const uint64_t phase = t_.inner == 1 ? 0 : begin % period_;
+        return {strip.at + begin, count, static_cast<uint32_t>(phase)};
     }
 
     // Elements that a chunk takes in a buffer.
@@ -77,6 +80,11 @@ class StripChunks {
     }
 
   private:
+    // Rows or elements of a strip.
+    __aicore__ uint64_t all() const {
+        return is_packed_ ? plane_ : static_cast<uint64_t>(t_.length);
+    }
+
     const SoftmaxBackwardTiling t_;
     const bool is_packed_;
     const uint64_t plane_;

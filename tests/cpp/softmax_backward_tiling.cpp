@@ -41,15 +41,19 @@ struct Case {
     }
     int64_t plane() const { return shape.length * shape.inner; }
     int64_t teams() const { return blocks / t.parts; }
-    // As the kernel shares out items, and rows or multiples of the pitch among a team.
+    int64_t least_size() const { return std::min(shape.in_size, shape.out_size); }
+    // As the kernel shares out items, and units of rows or elements among a team.
     int64_t first_item(int64_t team) const {
         return std::min(t.groups * team / teams() * t.items_per_group, t.items);
     }
     int64_t units() const {
-        return t.traversal == kSoftmaxPacked ? divide_up(lead() + plane(), t.unit) : shape.length;
+        const int64_t all = t.traversal == kSoftmaxPacked ? plane() : shape.length;
+        return divide_up(lead() + all, t.unit);
     }
-    // Packed: elements before a plane from where chunks begin evenly, at most.
-    int64_t lead() const { return product.has_byte_copies && shape.outer > 1 ? t.unit - 1 : 0; }
+    // Rows or elements before a strip from where chunks begin evenly, at most.
+    int64_t lead() const {
+        return product.has_byte_copies && (shape.outer > 1 || t.shift > 0) ? t.unit - 1 : 0;
+    }
     int64_t first_unit(int64_t part) const { return units() * part / t.parts; }
 
     // Of the unified buffer, as the kernels ask for it.
@@ -60,8 +64,11 @@ struct Case {
         const bool widens = shape.in_size != 4, is_rows = t.traversal == kSoftmaxRows;
         sum += buffer * (is_strips() ? (widens ? 8 : 4) : is_rows && !widens ? 4 : 12);
         if (is_rows) {
-            sum += round_up(t.tile, 16) * 64 + 64;
-            sum += product.arch == 100 ? 2048 : round_up(t.tile, 16) * 4;
+            const int64_t sums =
+                std::max<int64_t>(round_up(t.tile, 16) * 64, (t.tile / 4 + 6) * 256);
+            const int64_t group = 32 / least_size();  // elements of whole blocks
+            sum += sums + (product.arch == 100 ? 2048 : sums / 8) + group * 4;
+            sum += group * (2 * shape.in_size + 2 * 4 + shape.out_size);
         }
         if (!is_strips()) return sum;
         const bool packed = t.traversal == kSoftmaxPacked;
@@ -120,13 +127,15 @@ struct Case {
             require(t.first >= 1 && t.first <= t.tile, "first tile");
             int64_t before = 0;  // elements of a tile's first block
             if (t.pitch == shape.length) {
-                const int64_t size = std::min(shape.in_size, shape.out_size);
-                const bool whole = t.tile * t.pitch * size % 32 == 0;
-                require(whole || product.has_byte_copies, "tiles between blocks");
-                if (!whole) before = 32 / size - 1;
-                require(!whole || t.first * t.pitch * size % 32 == 0, "first tile ends in a block");
-                require(t.items_per_group * t.pitch * size % 32 == 0, "shares between blocks");
-                require(whole || t.pitch * size >= 32, "a tile within a block");
+                const int64_t row = t.pitch * least_size();
+                const bool whole_tiles = t.tile * row % 32 == 0;
+                const bool whole_shares = t.items_per_group * row % 32 == 0;
+                const bool whole = whole_tiles && whole_shares;
+                require(whole || product.has_byte_copies, "tiles or shares between blocks");
+                if (!whole) before = 32 / least_size() - 1;
+                require(!whole_tiles || t.first * row % 32 == 0, "first tile ends in a block");
+                require(whole_tiles || row >= 32, "a tile within a block");
+                require(whole_shares || row >= 64, "a share's begin within a block");
             }
             require(t.buffer == round_up(before + t.tile * t.pitch, 16), "tile of rows");
             return;
@@ -147,15 +156,21 @@ struct Case {
         } else {
             require(t.pitch >= t.width, "pitch");
         }
-        const int64_t unit = t.traversal == kSoftmaxPacked ? t.unit : t.pitch;
-        require(t.buffer >= t.tile * unit, "chunk");
+        const bool packed = t.traversal == kSoftmaxPacked;
+        const int64_t row = packed ? 1 : t.pitch;
+        require(t.buffer >= int64_t{t.tile} * t.unit * row, "chunk");
         require(t.chunks == divide_up(divide_up(units(), t.parts), t.tile), "chunks");
-        require(t.unit * std::min(shape.in_size, shape.out_size) == 512, "chunks off 512 bytes");
-        require(t.tile <= 4095, "rows of one copy");
+        require((!packed && t.unit == 1) ||
+                    t.unit * (packed ? 1 : shape.inner) * least_size() % 512 == 0,
+                "chunks off 512 bytes");
+        require(packed || t.tile * t.unit <= 4095, "rows of one copy");
+        require(product.has_byte_copies || packed || t.unit == 1, "rows between blocks");
         require(first_unit(0) == 0 && first_unit(t.parts) == units(), "rows without a core");
         require(t.parts == 1 || t.items_per_group == 1, "teams take single strips");
         if (t.strips_per_plane > 1) {
-            require(t.width * shape.in_size % 512 == 0, "strips off 512 bytes");
+            require(t.unit == 1 ? t.width * shape.in_size % 512 == 0
+                                : (t.shift * shape.inner - t.width) * least_size() % 512 == 0,
+                    "strips off 512 bytes");
         }
     }
 

@@ -13,11 +13,10 @@ constexpr int64_t kMinBytesPerBlock = 16 << 10;  // below, starting a core costs
 constexpr int64_t kMinRowTileBytes = 4 << 10;
 constexpr int64_t kMaxTileRows = 4095;  // that one copy can have
 // Estimates, to choose by.
-constexpr double kUnalignedFactor = 0.7;  // of the bandwidth, where rows are copied one by one
-constexpr double kRowCycles = 140;        // of vector instructions' start-ups, of rows one by one
-constexpr double kElementCycles = 0.2;    // of rows as they lie
+constexpr double kElementCycles = 0.15;   // of vector instructions, of float32
+constexpr double kWideningCycles = 0.25;  // of 16-bit elements
 constexpr double kCoreRate = 18;          // bytes of one of all cores
-constexpr int64_t kMaxStride = 255;       // blocks between repeats
+constexpr double kSharedFactor = 1.05;    // more time, before cores meet inside blocks
 
 }  // namespace
 
@@ -87,54 +86,49 @@ bool tile_lanes(const Shape& shape, const device::Product& product, SoftmaxBackw
     return true;
 }
 
-// Whether rows are better in the buffers as they lie than each from a block on, on products that
-// can do either. As they lie, groups of `unit` rows are shared out, which begin at blocks.
-bool lie_better(const Shape& shape, const device::Product& product, int64_t unit) {
-    const auto time = [&](int64_t rows, double copies, double computing) {
-        const int64_t groups = divide_up(shape.outer, rows), most = most_blocks(shape, product);
-        const int64_t blocks = best_blocks(groups, most, product);
-        const double busy = static_cast<double>(std::max(blocks, saturating_blocks(product)));
-        const double share = static_cast<double>(divide_up(groups, blocks) * rows);
-        return share * std::max(copies * busy / product.cores, computing);
-    };
-    const double length = static_cast<double>(shape.length);
+// Of rows as they lie, that are shared out in groups.
+double rows_cycles(const Shape& shape, const device::Product& product, int64_t rows) {
+    const int64_t groups = divide_up(shape.outer, rows), most = most_blocks(shape, product);
+    const int64_t blocks = best_blocks(groups, most, product);
+    const auto busy = static_cast<double>(std::max(blocks, saturating_blocks(product)));
+    const auto length = static_cast<double>(shape.length);
+    const auto share = static_cast<double>(divide_up(groups, blocks) * rows);
     const double copies =
         length * static_cast<double>(2 * shape.in_size + shape.out_size) / kCoreRate;
-    // Rows with the same place in a block are worked on at once unless that is too far apart.
-    const int64_t step = shape.length / std::gcd<int64_t>(shape.length, 8);
-    const double computing = step > kMaxStride ? kRowCycles + kElementCycles * length : 0;
-    return time(unit, copies, computing) < time(1, copies / kUnalignedFactor, 0);
+    const double computing = length * (shape.in_size == 4 ? kElementCycles : kWideningCycles);
+    return share * std::max(copies * busy / product.cores, computing);
 }
 
-// Several rows at a time, as they lie if as many of them fit as end with a block (fewer where the
+// Several rows at a time, as they lie if as many of them fit as end with a block (any where the
 // product stores bytes), else each from a block on. False where not even one fits.
 bool tile_rows(const Shape& shape, const device::Product& product, SoftmaxBackwardTiling& t,
                uint32_t& blocks) {
     if (shape.length > product.buffer_bytes) return false;
     const auto most_rows = [&](int64_t pitch) {
         const int64_t wide = shape.in_size == 4 ? 0 : 4;  // of grad_output, until sums are there
-        const int64_t row = pitch * (shape.chunk_bytes(2) + wide) + 4 * (kLanes + 1);
+        const int64_t row = pitch * (shape.chunk_bytes(2) + wide) + 4 * (kLanes + 2);
         const int64_t room = product.buffer_bytes - (4 << 10) - tail_bytes(product);
         return std::min(room / row, kMaxTileRows);
     };
     const int64_t block = 32 / std::min(shape.in_size, shape.out_size);  // elements
-    int64_t unit = block / std::gcd(shape.length, block);
-    const bool is_dense = product.has_byte_copies
-                              ? most_rows(shape.length) >= 1 && lie_better(shape, product, unit)
-                              : most_rows(shape.length) >= unit;
+    const int64_t unit = block / std::gcd(shape.length, block);
+    const bool is_dense = most_rows(shape.length) >= (product.has_byte_copies ? 1 : unit);
     const int64_t pitch = is_dense ? shape.length : round_up(shape.length, kLanes);
     const int64_t most = most_rows(pitch);
     if (most < 1) return false;
     t = basic_tiling(shape, kSoftmaxRows);
     // Between cores: blocks of 32 bytes where products store no less, else 512 bytes as long as
-    // that leaves every core some groups.
+    // that leaves every core some groups, or any row where that shares out better.
     const int64_t row_bytes = shape.length * std::min(shape.in_size, shape.out_size);
     const int64_t even = 512 / std::gcd<int64_t>(row_bytes, 512);
-    if (!is_dense && product.has_byte_copies) unit = 1;
     t.items_per_group = unit;
     if (product.has_byte_copies) {
         t.items_per_group = even;
-        while (t.items_per_group > unit && t.items < 16 * product.cores * t.items_per_group) {
+        const bool meets_in_blocks =
+            shape.length >= 2 * block &&
+            rows_cycles(shape, product, unit) > kSharedFactor * rows_cycles(shape, product, 1);
+        const int64_t fewest = meets_in_blocks ? 1 : unit;
+        while (t.items_per_group > fewest && t.items < 16 * product.cores * t.items_per_group) {
             t.items_per_group /= 2;
         }
     }
@@ -142,24 +136,20 @@ bool tile_rows(const Shape& shape, const device::Product& product, SoftmaxBackwa
     blocks = static_cast<uint32_t>(best_blocks(t.groups, most_blocks(shape, product), product));
     const int64_t share = divide_up(t.groups, blocks) * t.items_per_group;
     const int64_t least_rows = divide_up(kMinRowTileBytes, shape.length * shape.in_size);
-    // Rows that begin inside blocks take many instructions: long tiles, after a short one that is
-    // there soon.
-    const bool uneven = product.has_byte_copies && pitch % 8 != 0;
-    int64_t rows = std::min({std::max(divide_up(share, uneven ? 3 : 4), least_rows), most, share});
+    int64_t rows = std::min({std::max(divide_up(share, 4), least_rows), most, share});
     if (is_dense && most >= unit) {
         rows = std::min(round_up(rows, unit), most / unit * unit);
-    } else if (product.has_byte_copies && !is_dense) {
-        // Tiles that begin at multiples of 512 bytes, or as many of them as may be.
-        int64_t aligned = even;
-        while (aligned > rows) aligned /= 2;
-        rows = rows / aligned * aligned;
     }
     t.tile = static_cast<uint32_t>(rows);
-    t.first =
-        uneven ? static_cast<uint32_t>(std::min(round_up(divide_up(rows, 2), unit), rows)) : t.tile;
+    // Rows that begin inside blocks take many instructions: a short tile, that is there soon,
+    // first.
+    const bool uneven = product.has_byte_copies && pitch % 8 != 0;
+    const int64_t first = uneven ? round_up(divide_up(rows, 2), unit) : rows;
+    t.first = static_cast<uint32_t>(std::min(first, rows));
     t.pitch = static_cast<uint32_t>(pitch);
     // As they lie, tiles may begin inside blocks.
-    const int64_t lead = is_dense && rows % unit > 0 ? block - 1 : 0;
+    const bool leads = is_dense && (rows % unit > 0 || t.items_per_group % unit > 0);
+    const int64_t lead = leads ? block - 1 : 0;
     t.buffer = static_cast<uint32_t>(round_up(lead + rows * pitch, kLanes));
     return true;
 }

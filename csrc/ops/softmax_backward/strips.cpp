@@ -26,6 +26,7 @@ constexpr double kCopiesCycles = 6000;      // more, for any size
 constexpr int64_t kLeastRow = 16;           // elements, that strided copies take as blocks
 constexpr int64_t kMaxRowBytes = 64 << 10;  // of sums as rows of lanes, packed
 constexpr int64_t kLeastPitch = 256;        // packed
+constexpr int64_t kMostEvenRows = 32;       // between places where rows begin evenly
 
 struct Choice {
     double cycles = 1e300;
@@ -56,15 +57,23 @@ class StripTiler {
         const int64_t most_parts = may_team() ? most : 1;
         is_packed_ = true;
         for (int64_t parts = 1; may_pack() && parts <= most_parts; ++parts) {
-            try_strips(shape_.inner, parts, most);
+            try_strips(shape_.inner, 512 / least_size(), parts, most);
         }
         is_packed_ = false;
         if (shape_.inner == 1) return best_;
-        const int64_t step = 512 / shape_.in_size;  // columns
+        const int64_t step = 512 / shape_.in_size;                                       // columns
+        const int64_t even = 512 / std::gcd<int64_t>(shape_.inner * least_size(), 512);  // rows
+        const bool may_be_even = even > 1 && even <= kMostEvenRows && product_.has_byte_copies;
+        const int64_t narrowest = step / 2;
+        for (int64_t k = 1; may_be_even && k <= 8 && k * narrowest < shape_.inner; ++k) {
+            for (int64_t parts = 1; parts <= most_parts; ++parts) {
+                try_strips(k * narrowest, even, parts, most);
+            }
+        }
         for (int64_t k = 1; k <= 64; k += k < 8 ? 1 : k < 16 ? 2 : k < 32 ? 4 : 8) {
             const int64_t width = std::min(k * step, shape_.inner);
             for (int64_t parts = 1; parts <= (has_whole_rows() ? most_parts : 1); ++parts) {
-                try_strips(width, parts, most);
+                try_strips(width, 1, parts, most);
             }
             if (width == shape_.inner) break;
         }
@@ -74,7 +83,7 @@ class StripTiler {
   private:
     // Whether rows begin at blocks, where products store no less.
     bool has_whole_rows() const {
-        const int64_t bytes = shape_.inner * std::min(shape_.in_size, shape_.out_size);
+        const int64_t bytes = shape_.inner * least_size();
         return product_.has_byte_copies || shape_.length == 1 || bytes % 32 == 0;
     }
     bool may_pack() const { return shape_.inner == 1 || row_bytes() <= kMaxRowBytes; }
@@ -99,9 +108,14 @@ class StripTiler {
         return is_packed_ ? kSoftmaxPacked : kSoftmaxColumns;
     }
     int64_t plane() const { return shape_.length * shape_.inner; }
+    int64_t least_size() const { return std::min(shape_.in_size, shape_.out_size); }
 
-    // Elements of a tile's unit: a row's, or those after which chunks begin evenly.
-    int64_t unit_of(const SoftmaxBackwardTiling& t) const { return is_packed_ ? t.unit : t.pitch; }
+    // Rows or elements of a strip, of which units are made.
+    int64_t all() const { return is_packed_ ? plane() : shape_.length; }
+    // Elements of a tile's unit, in a buffer.
+    int64_t unit_of(const SoftmaxBackwardTiling& t) const {
+        return is_packed_ ? t.unit : int64_t{t.unit} * t.pitch;
+    }
 
     // Partial sums that a block has in its buffer at a time, at most.
     int64_t received_floats(const SoftmaxBackwardTiling& t) const {
@@ -125,10 +139,18 @@ class StripTiler {
     int64_t most_units(const SoftmaxBackwardTiling& t, int64_t buffers, bool holds) const {
         const int64_t room = product_.buffer_bytes - fixed_bytes(t, holds);
         const int64_t most = room / (unit_of(t) * shape_.chunk_bytes(buffers));
-        return std::clamp<int64_t>(most, 0, kMaxTileRows);
+        return std::clamp<int64_t>(most, 0, is_packed_ ? kMaxTileRows : kMaxTileRows / t.unit);
     }
 
-    void try_strips(int64_t width, int64_t parts, int64_t most) {
+    // The first row that begins as far behind a multiple of 512 bytes as column `width` of row 0;
+    // `unit`, after which that repeats, if there is none.
+    int64_t shift_of(int64_t width, int64_t unit) const {
+        int64_t shift = 0;
+        while (shift < unit && (shift * shape_.inner - width) * least_size() % 512 != 0) ++shift;
+        return shift;
+    }
+
+    void try_strips(int64_t width, int64_t unit, int64_t parts, int64_t most) {
         SoftmaxBackwardTiling t{};
         t.length = shape_.length;
         t.inner = shape_.inner;
@@ -145,9 +167,13 @@ class StripTiler {
         t.parts = static_cast<uint32_t>(parts);
         t.width = static_cast<uint32_t>(width);
         t.pitch = static_cast<uint32_t>(is_packed_ ? packed_pitch() : round_up(width, 16));
-        t.unit = static_cast<uint32_t>(512 / std::min(shape_.in_size, shape_.out_size));
+        t.unit = static_cast<uint32_t>(unit);
+        if (!is_packed_ && unit > 1) {
+            t.shift = static_cast<uint32_t>(shift_of(width, unit));
+            if (t.shift == unit) return;
+        }
         t.slice = slice_floats(t, product_);
-        if (parts > (is_packed_ ? plane() / t.unit : shape_.length) && parts > 1) return;
+        if (parts > all() / unit && parts > 1) return;
         const int64_t most_buffers =
             product_.arch == 100 ? 4 : kSoftmaxMaxQueued;  // events, tensors
         bool holds = false;
@@ -159,12 +185,8 @@ class StripTiler {
 
     // Units of a part, at most.
     int64_t part_of(const SoftmaxBackwardTiling& t) const {
-        int64_t units = shape_.length;
-        if (is_packed_) {
-            const bool leads = product_.has_byte_copies && shape_.outer > 1;
-            units = divide_up(plane() + (leads ? t.unit - 1 : 0), t.unit);
-        }
-        return divide_up(units, t.parts);
+        const bool leads = product_.has_byte_copies && (shape_.outer > 1 || t.shift > 0);
+        return divide_up(divide_up(all() + (leads ? t.unit - 1 : 0), t.unit), t.parts);
     }
 
     // With so many chunks in buffers, or more than there are (0). False where they do not fit.
@@ -202,8 +224,11 @@ class StripTiler {
         double even = 0;  // of copies
         if (is_packed_) {
             even = static_cast<double>(std::gcd<int64_t>(plane(), 8)) / 8;
-        } else if (shape_.inner * shape_.in_size % 512 == 0 &&
-                   (t.strips_per_plane == 1 || t.width * shape_.in_size % 512 == 0)) {
+            // Of a row, all but the first chunk.
+            if (shape_.inner == 1) even = std::max(even, 1 - 1.0 / t.chunks);
+        } else if (t.unit > 1 ||
+                   (shape_.inner * shape_.in_size % 512 == 0 &&
+                    (t.strips_per_plane == 1 || t.width * shape_.in_size % 512 == 0))) {
             even = 1;
         }
         return even + (1 - even) / kUnalignedFactor;
@@ -213,8 +238,8 @@ class StripTiler {
         const double blocks = static_cast<double>(std::max<int64_t>(teams * t.parts, 1));
         const double saturating = static_cast<double>(saturating_blocks(product_));
         const double rate = kCoreRate * std::min(1.0, saturating / blocks);
-        const int64_t part = part_of(t), row = is_packed_ ? t.unit : t.width;
-        const double elements = static_cast<double>(std::min(part * row, plane()));
+        const int64_t part = std::min(part_of(t) * t.unit, all());
+        const double elements = static_cast<double>(part * (is_packed_ ? 1 : t.width));
         const double chunks = t.chunks, buffers = t.input_buffers;
         const double again = std::max(0.0, 1 - buffers / chunks);  // of elements, loaded
         const double inputs = elements * static_cast<double>(2 * shape_.in_size);
@@ -240,7 +265,10 @@ class StripTiler {
             loads / rate + pieces * (has_whole_rows() && !at_once ? kPieceCycles : kCopyCycles);
         const double computing = kElementCycles * widening * elements + kChunkCycles * chunks;
         const double bytes = loads + elements * static_cast<double>(shape_.out_size) + exchanged;
-        const double busy = std::max({bytes / rate * slowness(t), loading, computing});
+        // Loads that start pieces do not use the bandwidth; half the time stores do not either.
+        const bool has_pieces = product_.has_byte_copies && !at_once;
+        const double starts = has_pieces ? pieces * kPieceCycles / 2 : 0;
+        const double busy = std::max({bytes / rate * slowness(t) + starts, loading, computing});
         // Both passes of one chunk; free buffers are filled meanwhile.
         waiting += 2 * computing / chunks;
         const double hidden = std::max(0.0, buffers - chunks) * loads / chunks / rate;

@@ -33,17 +33,18 @@ struct SoftmaxBackwardTiling {
     uint32_t parts;          // blocks that share a strip, each with a part of its rows or elements
     uint32_t input_buffers;  // that hold a tile or chunk each, of both inputs
     uint32_t buffer;         // elements of a tile or chunk, of one tensor, with padding
-    // Per tile or chunk: planes of a lane, rows, rows, multiples of `unit` elements.
+    // Per tile or chunk: planes of a lane, rows, multiples of `unit` rows, of `unit` elements.
     uint32_t tile;
     uint32_t width;  // columns of a strip
     // Elements from row to row of a chunk (columns), from lane to lane, from row to row (rows), or
     // after how many the column of an element is the same (packed).
     uint32_t pitch;
-    uint32_t unit;    // packed: chunks begin at multiples of so many elements in memory
+    uint32_t unit;    // chunks begin at multiples of so many rows or elements in memory
     uint32_t chunks;  // strips: of a block's part, at most
     uint32_t first;   // rows: of a block's first tile
     // Strips: partial sums that each block of a team adds for all of it, which takes a barrier
     // more; 0: each adds all of them.
     uint32_t slice;
-    uint32_t reserved;
+    // Columns: chunks of the next strip of a plane begin so many rows before those of this one.
+    uint32_t shift;
 };
