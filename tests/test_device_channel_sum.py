@@ -92,6 +92,14 @@ def test_random_prelus(soc: str, dtype: np.dtype, device_seeds: range) -> None:
         (1, 300, 4, 97),
         (2, 3, 8200),
         (2, 3, 70001),
+        (3, 192, 35, 35),
+        (30, 201, 79),
+        (40, 3, 15, 15),
+        (5, 1, 111, 111),
+        (9, 1530, 11),
+        (300, 5, 13),
+        (40, 301, 5),
+        (70, 1530, 2),
         (1, 1, 250007),
         (9, 2, 1, 5, 1, 3, 2, 2),
     ],
@@ -198,6 +206,29 @@ def test_large_arrays_move_once(
     assert moved <= least * (1 + (more if dtype == FLOAT32 else more_of_16_bit))
     assert len(launches.kernels) == 1
     assert launches.total("scalar_accesses") == 0
+
+
+@pytest.mark.parametrize("dtype", (FLOAT32, FLOAT16), ids=str)
+@pytest.mark.parametrize(
+    "shape",
+    [
+        (8, 192, 35, 35),
+        (64, 100, 9, 9),
+        (2, 3, 501, 501),
+        (600, 7, 73),
+        (955, 282, 5),
+        (3001, 171),
+        (700, 1000),
+    ],
+    ids=str,
+)
+def test_prelu_stores_odd_channels_by_copies(shape: tuple[int, ...], dtype: np.dtype) -> None:
+    """Where copies are of whole blocks; at the tensor's and the weights' ends scalars may be left,
+    and cores share the work."""
+    arrays = operands(PRELU, shape, dtype)
+    _, launches = check(PRELU, "ascend910", arrays)
+    assert launches.total("scalar_accesses") <= 64
+    assert all(launch["blocks"] == 32 for launch in launches.all)
 
 
 def test_results_of_other_dtypes() -> None:

@@ -2,7 +2,8 @@
 // no namespace.
 //
 // Memory is [N][C][S]. It is cut into lanes, equal stretches that hold [rows][group][S'] elements:
-// whole rows of C * S, whole channels, or a piece of one channel. Lane (b, o, i) begins at element
+// whole rows of C * S, whole channels, or a piece of one channel; or anything (CHANNEL_SUM_FLAT,
+// where group is C, rows of them count as different, S' is S). Lane (b, o, i) begins at element
 // b * block_stride + o * outer_stride + i * lane_stride; lanes of one b sum into the same channels.
 // Numbered in that order they are the units that cores share evenly.
 #pragma once
@@ -15,6 +16,7 @@
 #define CHANNEL_SUM_SPREAD 2    // `group` whole channels, other lanes the channels that follow
 #define CHANNEL_SUM_CHANNELS 3  // one long channel, other lanes the channels that follow
 #define CHANNEL_SUM_PIECES 4    // a piece of one channel; lanes of a block belong to that channel
+#define CHANNEL_SUM_FLAT 5      // an even stretch of memory, wherever channels begin in it
 
 // Channels of a tile of CHANNEL_SUM_CHANNELS, at most: the strides of an instruction that adds them.
 #define CHANNEL_SUM_MAX_CHANNELS 31

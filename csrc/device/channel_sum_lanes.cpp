@@ -12,6 +12,8 @@ constexpr int64_t kManyRows = 64;       // that are worth joining
 constexpr int64_t kHeads = 6;           // times the room before a lane that pay for it
 constexpr int64_t kLeastJoined = 64;    // elements of a channel, for less sums take long
 constexpr int64_t kMaxGroup = 255;      // repeats of one instruction
+constexpr int64_t kManyFlat = 128;      // channels, of one row or several, that repeats run over
+constexpr int64_t kMostFlat = 1536;     // sums for which there is room beside a tile
 
 void set_lanes(ChannelSumTiling& t, int64_t length, int64_t slots, const ChannelLimits& limits) {
     t.length = t.last_length = t.tail = t.last_tail = to_u32(length);
@@ -161,11 +163,35 @@ void tile_pieces(const ChannelShape& shape, const ChannelLimits& limits, Channel
     t.tail = t.last_tail = to_u32(shape.inner - (t.inner - 1) * piece);
 }
 
+// Whether to load and store memory as it lies, where copies take whole blocks and channels are
+// none: each is summed up at every load, which pays where they are long.
+bool is_flat(const ChannelShape& shape, const ChannelLimits& limits) {
+    const bool in_blocks = shape.inner * limits.element % kBlockBytes == 0;
+    const bool few = limits.sums * shape.channels <= kMostFlat;
+    const int64_t least = limits.flat ? 2 : limits.tile / kLanes + 1;
+    return !limits.copies_bytes && !in_blocks && few && shape.outer * shape.channels > 1 &&
+           shape.inner >= least && shape.inner <= INT32_MAX / 2;
+}
+
+void tile_flat(const ChannelShape& shape, const ChannelLimits& limits, ChannelSumTiling& t) {
+    const int64_t piece = kEvenBytes / limits.element;
+    t.layout = CHANNEL_SUM_FLAT;
+    t.inner = t.last_inner = divide_up(shape.numel(), piece);
+    t.lane_stride = piece;
+    t.group = t.block_channels = to_u32(shape.channels);
+    t.rows = to_u32(std::max<int64_t>(kManyFlat / shape.channels, 1));
+    t.spatial = to_u32(shape.inner);
+    set_lanes(t, piece, std::min(t.inner, std::max<int64_t>(limits.tile / piece, 1)), limits);
+    t.tail = t.last_tail = to_u32(shape.numel() - (t.inner - 1) * piece);
+}
+
 // Whole channels per lane, so that lanes are packed if possible.
 int64_t spread_group(const ChannelShape& shape, const ChannelLimits& limits) {
     const int64_t most = std::min(limits.tile / kLanes / shape.inner, kMaxGroup);
     const int64_t least = divide_up(kLanes, shape.inner);
-    const int64_t step = factor_to(shape.inner, limits.packed);
+    int64_t step = factor_to(shape.inner, limits.packed);
+    // Sums of a lane are whole blocks where nothing else can be copied.
+    if (!limits.copies_bytes && most >= kFloatsOfBlock) step = kFloatsOfBlock;
     const int64_t wanted = std::min(most, round_up(divide_up(shape.channels, kLanes), step));
     int64_t group = wanted;
     if (wanted >= step) {
@@ -214,6 +240,8 @@ void choose_lanes(const ChannelShape& shape, const ChannelLimits& limits, Channe
     if (shape.inner == 1 && (row % limits.packed == 0 || row * limits.element >= kEvenBytes ||
                              (gaps && joined_rows(shape, limits) > 1))) {
         tile_rows(shape, limits, t);
+    } else if (is_flat(shape, limits)) {
+        tile_flat(shape, limits, t);
     } else if (row <= lane) {
         tile_groups(shape, limits, t);
     } else if (const int64_t joined = has_odd_lanes ? joined_channels(shape, limits) : 0) {

@@ -36,14 +36,16 @@ inline int64_t whole_multiple(int64_t most, int64_t stride) {
 // Facts that the choice of lanes depends on.
 struct ChannelLimits {
     int64_t tile;     // elements of a tile
-    int64_t packed;   // lanes of a multiple of that many elements need no gaps between them, and
-                      // instructions that transpose lanes take so many at a time
+    int64_t packed;   // lanes of a multiple of that many elements need no gaps between them
+    int64_t turned;   // elements of a lane that instructions transpose at a time
     int64_t aligned;  // distance of lanes that have gaps is a multiple of that
     int64_t element;  // bytes
     int64_t cores;
+    int64_t sums;        // of a channel
     int64_t exchanged;   // bytes that take as long as exchanging the sums of a column
     bool copies_bytes;   // any number of them, not only blocks of 32
     bool writes_blocks;  // results are stored as such blocks
+    bool flat;           // and with lanes of whole channels cores or stores would be in the way
 };
 
 inline uint32_t to_u32(int64_t value) {

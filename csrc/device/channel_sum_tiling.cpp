@@ -14,7 +14,8 @@ constexpr int64_t kLoads = 4;                  // of a core, at least: they over
 constexpr int64_t kSlack = 64;                 // elements that instructions may touch behind a tile
 
 void set_spaces(const ChannelLimits& limits, ChannelSumTiling& t) {
-    const bool eights = t.layout == CHANNEL_SUM_CHANNELS || t.layout == CHANNEL_SUM_PIECES;
+    const bool flat = t.layout == CHANNEL_SUM_FLAT;
+    const bool eights = flat || t.layout == CHANNEL_SUM_CHANNELS || t.layout == CHANNEL_SUM_PIECES;
     t.width = eights && !limits.copies_bytes ? 8 : 1;
     const int64_t group = round_up(t.group, kLanes);
     int64_t floats = eights ? round_up(t.block_channels, kLanes) : group;
@@ -23,9 +24,12 @@ void set_spaces(const ChannelLimits& limits, ChannelSumTiling& t) {
         floats = t.rows > 1 ? group + kStretch * kLanes : std::max<int64_t>(group, t.pitch);
     t.vector_space = to_u32(floats);
     t.sum_space = to_u32(std::max<int64_t>(floats, int64_t{t.block_channels} * t.width));
+    if (flat) t.sum_space = std::max(t.vector_space, t.rows * t.group) * kFloatsOfBlock;
     int64_t tile = int64_t{t.slots} * t.pitch;
     if (t.layout == CHANNEL_SUM_GROUPS || t.layout == CHANNEL_SUM_SPREAD)
-        tile = std::max(tile, kLanes * std::max(round_up(t.length, limits.packed), group));
+        tile = std::max(tile, kLanes * std::max(round_up(t.length, limits.turned), group));
+    // Sums of parts of channels; of the first and the last one there is less than a channel.
+    if (flat) tile = std::max(tile, tile * kFloatsOfBlock / t.spatial) + 2 * kSlack;
     t.tile = to_u32(round_up(std::max<int64_t>(tile, 1024) + kSlack, kSlack));
     t.load_slots = t.slots;
     t.load = t.tile;
@@ -33,6 +37,7 @@ void set_spaces(const ChannelLimits& limits, ChannelSumTiling& t) {
 
 // Copies are best long; what is worked on at once need not be, and takes more room.
 void lengthen_loads(const ChannelSumKernel& kernel, const Product& product, ChannelSumTiling& t) {
+    if (product.arch == 100) return;  // the vector unit bounds it: instructions are best long too
     if (t.layout != CHANNEL_SUM_ROWS && t.layout != CHANNEL_SUM_PIECES) return;
     const int64_t bytes = t.lane_stride * kernel.element_bytes;
     const int64_t slots =
@@ -141,47 +146,62 @@ uint64_t buffer_bytes(const ChannelSumTiling& t, const ChannelSumKernel& kernel,
     const uint64_t tile = t.tile;
     const uint64_t work = std::max<uint64_t>(kernel.work, product.arch == 100 ? 1 : 0);
     uint64_t bytes = 2 * t.input_buffers * (uint64_t{t.load} * kernel.element_bytes + kEvenBytes);
-    bytes += ((1 + kernel.sums) * tile + work * work_elements(t, kernel)) * sizeof(float);
-    if (kernel.writes) bytes += tile / 8 + 512;
+    const uint64_t work_bytes = work * work_elements(t, kernel) * sizeof(float);
+    bytes += (1 + kernel.sums) * tile * sizeof(float) + work_bytes;
+    if (kernel.writes) bytes += product.arch == 100 ? work_bytes + 768 : tile / 8 + 512;
+    if (product.arch == 100) bytes += 1536;  // to store lanes' ends from
     if (kernel.vector_bytes < sizeof(float)) bytes += 2 * t.vector_space * kernel.vector_bytes;
     bytes += (2 * t.vector_space + (2 * kernel.sums + 1) * t.sum_space + kSlack) * sizeof(float);
     return bytes + 512;
 }
 
-ChannelSumTiling tile_channel_sum(const ChannelShape& shape, const ChannelSumKernel& kernel,
-                                  const Product& product, uint32_t& cores) {
+// Lanes and buffers, in the longest tiles that fit.
+ChannelSumTiling fit_lanes(const ChannelShape& shape, const ChannelSumKernel& kernel,
+                           const Product& product, ChannelLimits limits) {
     ChannelSumTiling t{};
-    const int64_t align = product.arch == 100 ? 16 : 8;
-    ChannelLimits limits{};
-    limits.element = kernel.element_bytes;
-    limits.cores = product.cores;
-    // Each core's are stored and loaded, in short pieces and overlapping with nothing: thrice as
-    // long as data, of which there are two or three tensors.
-    limits.exchanged = 3 * 2 * int64_t{product.cores} * kernel.sums * 4 / (kernel.writes ? 3 : 2);
-    limits.packed = align;
-    limits.copies_bytes = product.has_byte_copies;
-    limits.writes_blocks = kernel.writes && !product.has_byte_copies;
-    limits.aligned = std::max<int64_t>(align, 32 / limits.element);
     for (limits.tile = 16384;; limits.tile -= 64) {
         t = {};
         t.cut = t.blocks = t.outer = t.inner = t.last_inner = 1;
         t.rows = t.group = t.spatial = 1;
         t.block_channels = 1;
         t.channels = shape.channels;
-        if (shape.numel() > 0) choose_lanes(shape, limits, t);
+        if (shape.numel() > 0) {
+            choose_lanes(shape, limits, t);
+            t.units = t.outer * ((t.blocks - 1) * t.inner + t.last_inner);
+        }
         set_spaces(limits, t);
         // One to load, one to work on and one to store from; channels with gaps need larger ones.
         const bool stores_long = kernel.writes && kernel.element_bytes == 2 &&
                                  product.arch != 100 &&
                                  !(t.layout == CHANNEL_SUM_SPREAD && has_gaps(t));
         t.input_buffers = stores_long ? 3 : 2;
-        if (buffer_bytes(t, kernel, product) <= product.buffer_bytes) break;
+        if (buffer_bytes(t, kernel, product) <= product.buffer_bytes) return t;
+    }
+}
+
+ChannelSumTiling tile_channel_sum(const ChannelShape& shape, const ChannelSumKernel& kernel,
+                                  const Product& product, uint32_t& cores) {
+    ChannelLimits limits{};
+    limits.element = kernel.element_bytes;
+    limits.cores = product.cores;
+    limits.sums = kernel.sums;
+    // Each core's are stored and loaded, in short pieces and overlapping with nothing: thrice as
+    // long as data, of which there are two or three tensors.
+    limits.exchanged = 3 * 2 * int64_t{product.cores} * kernel.sums * 4 / (kernel.writes ? 3 : 2);
+    limits.packed = kFloatsOfBlock;
+    limits.turned = product.arch == 100 ? kLanes : kFloatsOfBlock;
+    limits.copies_bytes = product.has_byte_copies;
+    limits.writes_blocks = kernel.writes && !product.has_byte_copies;
+    limits.aligned = std::max<int64_t>(kFloatsOfBlock, kBlockBytes / limits.element);
+    ChannelSumTiling t = fit_lanes(shape, kernel, product, limits);
+    if (limits.writes_blocks && t.units > 1) {
+        set_cut(t, kernel, product);
+        // Of channels shorter than a block lanes with gaps are cheaper.
+        limits.flat = t.cut == t.units || (has_gaps(t) && t.spatial >= kFloatsOfBlock);
+        if (limits.flat) t = fit_lanes(shape, kernel, product, limits);
     }
     cores = 1;
-    if (shape.numel() > 0) {
-        t.units = t.outer * ((t.blocks - 1) * t.inner + t.last_inner);
-        lengthen_loads(kernel, product, t);
-    }
+    if (shape.numel() > 0) lengthen_loads(kernel, product, t);
     t.work = work_elements(t, kernel);
     if (shape.numel() == 0) return t;
     t.whole_load = whole_load(t, kernel, product);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "common/channel_walk.h"
+#include "common/lanes.h"
 
 namespace kernels {
 
@@ -29,7 +30,9 @@ class ChannelLanes {
     // Returns where the run begins in the inputs; load_second() follows.
     __aicore__ inline uint32_t load_first(const LocalTensor<T>& inputs, const LaneRun& run) {
 #if __CCE_AICORE__ == 100
-        if (!packed()) {  // transposing takes whole blocks of what lies between the lanes
+        const bool is_transposed =
+            tiling_.layout == CHANNEL_SUM_GROUPS || tiling_.layout == CHANNEL_SUM_SPREAD;
+        if (is_transposed && !packed()) {  // with whole blocks of what lies between the lanes
             wait_for<HardEvent::MTE3_V>();
             Duplicate(inputs.template ReinterpretCast<float>(), 0.0f,
                       static_cast<int32_t>(2 * second_at() * sizeof(T) / sizeof(float)));
@@ -43,7 +46,12 @@ class ChannelLanes {
         load_one(inputs[second_at()], second_, run);
     }
 
-    // `tail`: as for store().
+    // Bytes of store()'s `tail`.
+#if __CCE_AICORE__ == 100
+    static constexpr uint32_t kTailBytes = 3 * kBlockBytes * kLanes;
+#else
+    static constexpr uint32_t kTailBytes = kBlockBytes;
+#endif
     __aicore__ inline void store(const LocalTensor<T>& from, const LaneRun& run,
                                  const LocalTensor<T>& tail) {
         order_stores();
@@ -62,8 +70,13 @@ class ChannelLanes {
             return;
         }
         const uint32_t whole = run.last == run.length ? run.lanes : run.lanes - 1;
-        store_rows(result_[run.offset], from, whole, run.length,
-                   static_cast<uint64_t>(tiling_.lane_stride), tiling_.pitch, tail);
+#if __CCE_AICORE__ == 100
+        if (run.length % kBlock < T >> 0 && run.length >= 2 * kBlock<T>) {
+            store_odd_lanes(result_[run.offset], from, whole, run.length, tail);
+        } else
+#endif
+            store_rows(result_[run.offset], from, whole, run.length,
+                       static_cast<uint64_t>(tiling_.lane_stride), tiling_.pitch, tail);
         if (whole < run.lanes) {
             order_stores();
             kernels::store(result_[run.offset + whole * tiling_.lane_stride],
@@ -95,6 +108,37 @@ class ChannelLanes {
         if (is_one_piece(run)) return round_up(head_of(run.offset), kBlock<T>);
         return has_heads() ? kEven : 0;
     }
+
+#if __CCE_AICORE__ == 100
+    // Lanes that end inside blocks: copies store whole ones, and then the last block once more, so
+    // that it ends at the last element. It comes there by transposing sixteen lanes' last two
+    // blocks, where a shift is one by whole blocks.
+    __aicore__ inline void store_odd_lanes(const GlobalTensor<T>& to, const LocalTensor<T>& from,
+                                           uint32_t lanes, uint32_t length,
+                                           const LocalTensor<T>& tail) {
+        constexpr uint32_t kHalves = sizeof(T) / sizeof(half), kRow = kBlock<half>;
+        const uint32_t whole = length / kBlock<T> * kBlock<T>;
+        const LocalTensor<half> rows = tail.template ReinterpretCast<half>();
+        const LocalTensor<half> ends = rows[2 * kRow * kLanes];
+        for (uint32_t first = 0; first < lanes; first += kLanes) {
+            const uint32_t some = lanes - first < kLanes ? lanes - first : kLanes;
+            const LocalTensor<T> blocks = from[first * tiling_.pitch + whole - kBlock<T>];
+            wait_for<HardEvent::MTE3_V>();
+            interleave_16bit(rows, blocks.template ReinterpretCast<half>(), 2 * kRow,
+                             tiling_.pitch * kHalves, some);
+            deinterleave_16bit(ends, rows[(length - whole) * kHalves * kLanes], kRow, kRow);
+            wait_for<HardEvent::V_MTE3>();
+            for (uint32_t lane = 0; lane < some; ++lane) {
+                const GlobalTensor<T> row = to[(first + lane) * tiling_.lane_stride];
+                DataCopy(row, from[(first + lane) * tiling_.pitch], whole);
+                order_stores();
+                DataCopy(row[length - kBlock<T>], ends[lane * kRow].template ReinterpretCast<T>(),
+                         kBlock<T>);
+                order_stores();
+            }
+        }
+    }
+#endif
 
     __aicore__ inline bool is_one_piece(const LaneRun& run) const {
         return run.lanes == 1 || packed();

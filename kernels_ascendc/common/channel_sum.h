@@ -13,6 +13,7 @@
 // and what ChannelResults wants.
 #pragma once
 
+#include "common/channel_flat.h"
 #include "common/channel_lanes.h"
 #include "common/channel_results.h"
 #include "common/channel_vectors.h"
@@ -40,10 +41,12 @@ class ChannelSum {
     static constexpr uint32_t kLeastWork = 1;  // for transposing
     static constexpr bool kSplits = false;
     static constexpr bool kVectorFirst = true;  // arithmetic, not loads, has to begin early
+    static constexpr bool kFlat = true;         // there is no copy of bytes
 #else
     static constexpr uint32_t kLeastWork = 0;
     static constexpr bool kSplits = Element::kSplits;
     static constexpr bool kVectorFirst = false;
+    static constexpr bool kFlat = false;
 #endif
     static constexpr uint32_t kMaxBuffers = 3;
     static constexpr uint32_t kWork = Element::kWork > kLeastWork ? Element::kWork : kLeastWork;
@@ -69,7 +72,7 @@ class ChannelSum {
                         ChannelLanes<T>::input_bytes(tiling.load));
         pipe.InitBuffer(block_sums_, 1, kSums * tiling.sum_space * sizeof(float));
         pipe.InitBuffer(buffer_, buffer_floats() * sizeof(float));
-        pipe.InitBuffer(tail_, kBlockBytes);
+        pipe.InitBuffer(tail_, ChannelLanes<T>::kTailBytes);
         LocalTensor<float> floats = buffer_.template Get<float>();
         tiles_.vector = floats;
         for (uint32_t i = 0; i < kSums; ++i) tiles_.sums[i] = floats[(1 + i) * tile];
@@ -92,7 +95,11 @@ class ChannelSum {
             }
             if constexpr (kSplits) first_is_loaded_ = new_event<HardEvent::MTE2_V>();
             ChannelWalk walk(tiling_);
-            while (!walk.done()) sum_block(walk, channels);
+            if (kFlat && tiling_.layout == CHANNEL_SUM_FLAT) {
+                sum_flat(walk, ChannelFlat(tiling_));
+            } else {
+                while (!walk.done()) sum_block(walk, channels);
+            }
             vectors_.end();
             if constexpr (kSplits) release_event<HardEvent::MTE2_V>(first_is_loaded_);
             if constexpr (Element::kWrites) {
@@ -143,6 +150,10 @@ class ChannelSum {
             if (added) Add(sums, sums, more_sums_, static_cast<int32_t>(kSums * tiling_.sum_space));
             added = true;
         }
+        store_sums(sums, walk);
+    }
+
+    __aicore__ inline void store_sums(LocalTensor<float>& sums, ChannelWalk& walk) {
         block_sums_.EnQue(sums);
         const int64_t contribution = walk.predecessors();
         sums = block_sums_.template DeQue<float>();
@@ -152,6 +163,36 @@ class ChannelSum {
             partials_.store_zeros(zeros_, walk, contribution + 1);
             walk.next_block();
         }
+    }
+
+    // The same where loads hold any channels, each summed up after every load.
+    __aicore__ inline void sum_flat(ChannelWalk& walk, const ChannelFlat& channels) {
+        const auto floats = static_cast<int32_t>(kSums * tiling_.sum_space);
+        const LocalTensor<float> values = zeros_;  // every core contributes to the only block
+        LocalTensor<float> sums = block_sums_.template AllocTensor<float>();
+        Duplicate(sums, 0.0f, floats);
+        LaneRun run;
+        for (bool at_end = false, begins = true; !at_end;) {
+            Duplicate(more_sums_, 0.0f, floats);
+            for (uint32_t tiles = 0; tiles < kTilesPerSum && !at_end; ++tiles) {
+                at_end = walk.next(run);
+                const Load load = load_inputs(run, walk, begins);
+                if (begins) {
+                    channels.repeat(values, vectors_.take(1, tiling_.group), tiles_.vector,
+                                    tiles_.sums[0], tiles_.work[0]);
+                    vectors_.free();
+                    begins = false;
+                }
+                channels.expand(tiles_.vector, values, run.offset, run.count);
+                process(load, run, true, false);
+                for (uint32_t i = 0; i < kSums; ++i)
+                    channels.add(more_sums_[i * tiling_.sum_space], tiles_.sums[i], tiles_.work[0],
+                                 run.offset, run.count);
+            }
+            Add(sums, sums, more_sums_, floats);
+        }
+        for (uint32_t i = 0; i < kSums; ++i) channels.join_rows(sums[i * tiling_.sum_space]);
+        store_sums(sums, walk);
     }
 
     __aicore__ inline void begin_tiles(const ChannelTiles& channels, uint32_t lanes,

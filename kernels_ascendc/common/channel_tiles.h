@@ -16,6 +16,18 @@ __aicore__ inline void fold(const LocalTensor<float>& data, uint32_t count, uint
     }
 }
 
+// tile[0..count) = the first block of `from`, over and over; may write up to 63 more.
+__aicore__ inline void fill(const LocalTensor<float>& tile, const LocalTensor<float>& from,
+                            uint32_t count) {
+    const uint32_t repeats = (count + kRepeatFloats - 1) / kRepeatFloats;
+    for (uint32_t done = 0; done < repeats; done += kMaxRepeat) {
+        const uint32_t left = repeats - done;
+        Muls(tile[done * kRepeatFloats], from, 1.0f, kRepeatFloats,
+             static_cast<uint8_t>(left < kMaxRepeat ? left : kMaxRepeat),
+             UnaryRepeatParams(1, 0, 8, 0));
+    }
+}
+
 // Rows of sixteen lanes, [groups][spatial]: row (g, i) of `to` = row g of `from`.
 __aicore__ inline void repeat_lane_rows(const LocalTensor<float>& to,
                                         const LocalTensor<float>& from, uint32_t groups,
@@ -78,11 +90,7 @@ __aicore__ inline void sum_lane_rows(const LocalTensor<float>& data, uint32_t gr
 }
 
 class ChannelTiles {
-#if __CCE_AICORE__ != 100
     static constexpr uint32_t kLengthStep = 8;  // of interleave()
-#else
-    static constexpr uint32_t kLengthStep = 16;
-#endif
 
   public:
     // With CHANNEL_SUM_SPREAD lanes of a vector of sums are multiples of that apart, and those of a
@@ -203,18 +211,6 @@ class ChannelTiles {
             sum_eights(sums, values, count, scratch, transposing);
         } else {
             copy_floats(sums, values, kBlockFloats * count);
-        }
-    }
-
-    // tile[0..count) = the first block of `from`, over and over; may write up to 63 more.
-    __aicore__ inline void fill(const LocalTensor<float>& tile, const LocalTensor<float>& from,
-                                uint32_t count) const {
-        const uint32_t repeats = (count + kRepeatFloats - 1) / kRepeatFloats;
-        for (uint32_t done = 0; done < repeats; done += kMaxRepeat) {
-            const uint32_t left = repeats - done;
-            Muls(tile[done * kRepeatFloats], from, 1.0f, kRepeatFloats,
-                 static_cast<uint8_t>(left < kMaxRepeat ? left : kMaxRepeat),
-                 UnaryRepeatParams(1, 0, 8, 0));
         }
     }
 

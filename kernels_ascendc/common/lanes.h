@@ -117,8 +117,15 @@ __aicore__ inline void deinterleave(const LocalTensor<float>& to, const LocalTen
 
 // This product transposes 16-bit elements only: floats go through their halves. A row of `scratch`
 // (16 * length floats) holds the sixteen lanes' low or high halves of one element; from there two
-// more transpositions bring halves together again. All of `to` up to a multiple of 16 elements must
-// have been written before.
+// more transpositions bring halves together again.
+
+// Of so many rows, by sixteens, those that one instruction takes; the last ones may be fewer.
+__aicore__ inline uint32_t repeats_of_rows(uint32_t rows) {
+    const uint32_t whole = rows / kLanes;
+    return whole == 0 ? 1 : whole < kMaxRepeat ? whole : kMaxRepeat;
+}
+
+// All of `to` up to a multiple of 16 elements must have been written before.
 __aicore__ inline void interleave(const LocalTensor<float>& to, const LocalTensor<float>& from,
                                   uint32_t length, uint32_t pitch,
                                   const LocalTensor<float>& scratch, uint32_t lanes = kLanes) {
@@ -126,59 +133,64 @@ __aicore__ inline void interleave(const LocalTensor<float>& to, const LocalTenso
     const LocalTensor<half> halves = scratch.ReinterpretCast<half>();
     interleave_16bit(rows, from.ReinterpretCast<half>(), 2 * length, 2 * pitch, lanes);
     length = round_up(length, kLanes);
-    // rows[2 * i + h][lane] -> halves[(lane * 2 + h) * length + i]
-    for (uint32_t h = 0; h < 2; ++h) {
-        for (uint32_t i = 0; i < length; i += kLanes) {
+    for (uint32_t i = 0, repeats; i < length; i += repeats * kLanes) {
+        repeats = repeats_of_rows(length - i);
+        // rows[2 * i + h][lane] -> halves[(lane * 2 + h) * length + i]
+        for (uint32_t h = 0; h < 2; ++h) {
             LocalTensor<half> target[16], source[16];
             for (uint32_t k = 0; k < 16; ++k) {
                 source[k] = rows[(2 * (i + k) + h) * kLanes];
                 target[k] = halves[(k * 2 + h) * length + i];
             }
-            transpose_blocks(target, source, 1, 0, 0);
+            transpose_blocks(target, source, repeats, 1, 2 * kLanes);
         }
     }
-    for (uint32_t side = 0; side < 2; ++side) {  // lanes 0 to 7, then 8 to 15
-        for (uint32_t i = 0; i < length; i += kLanes) {
+    for (uint32_t i = 0, repeats; i < length; i += repeats * kLanes) {
+        repeats = repeats_of_rows(length - i);
+        for (uint32_t side = 0; side < 2; ++side) {  // lanes 0 to 7, then 8 to 15
             LocalTensor<half> target[16], source[16];
             for (uint32_t k = 0; k < 16; ++k) {
                 source[k] = halves[(side * 16 + k) * length + i];
                 target[k] = rows[(i + k) * 2 * kLanes + side * 16];
             }
-            transpose_blocks(target, source, 1, 0, 0);
+            transpose_blocks(target, source, repeats, 2 * kLanes, 1);
         }
     }
 }
 
-// Up to a multiple of 16 the last element repeats here. Overwrites `from`.
+// Overwrites `from`.
 __aicore__ inline void deinterleave(const LocalTensor<float>& to, const LocalTensor<float>& from,
                                     uint32_t length, uint32_t pitch,
                                     const LocalTensor<float>& scratch, uint32_t step = 1) {
-    const uint32_t last = length - 1;
-    length = round_up(length, kLanes);
+    constexpr uint32_t kHalf = 8;
+    const uint32_t all = round_up(length, kLanes);
     const LocalTensor<half> rows = from.ReinterpretCast<half>();
     const LocalTensor<half> halves = scratch.ReinterpretCast<half>();
-    for (uint32_t side = 0; side < 2; ++side) {
-        for (uint32_t i = 0; i < length; i += kLanes) {
+    for (uint32_t i = 0, repeats; i < all; i += repeats * kLanes) {
+        const uint32_t left = length - i;
+        repeats = repeats_of_rows(left);
+        for (uint32_t side = 0; side < 2; ++side) {  // lanes 0 to 7, then 8 to 15
             LocalTensor<half> target[16], source[16];
             for (uint32_t k = 0; k < 16; ++k) {
-                const uint32_t row = i + k < last ? i + k : last;
+                const uint32_t row = i + (k < left ? k : left - 1);
                 source[k] = rows[row * step * 2 * kLanes + side * 16];
-                target[k] = halves[(side * 16 + k) * length + i];
+                target[k] = halves[(side * 16 + k) * all + i];
             }
-            transpose_blocks(target, source, 1, 0, 0);
+            transpose_blocks(target, source, repeats, 1, 2 * kLanes * step);
         }
     }
-    for (uint32_t h = 0; h < 2; ++h) {
-        for (uint32_t i = 0; i < length; i += kLanes) {
+    for (uint32_t i = 0, repeats; i < all; i += repeats * kLanes) {
+        repeats = repeats_of_rows(all - i);
+        for (uint32_t h = 0; h < 2; ++h) {
             LocalTensor<half> target[16], source[16];
             for (uint32_t k = 0; k < 16; ++k) {
-                source[k] = halves[(k * 2 + h) * length + i];
+                source[k] = halves[(k * 2 + h) * all + i];
                 target[k] = rows[(2 * (i + k) + h) * kLanes];
             }
-            transpose_blocks(target, source, 1, 0, 0);
+            transpose_blocks(target, source, repeats, 2 * kLanes, 1);
         }
     }
-    deinterleave_16bit(to.ReinterpretCast<half>(), rows, 2 * length, 2 * pitch);
+    deinterleave_16bit(to.ReinterpretCast<half>(), rows, 2 * round_up(length, kHalf), 2 * pitch);
 }
 
 #endif

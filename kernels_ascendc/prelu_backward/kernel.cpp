@@ -13,10 +13,17 @@ class PreluElement {
     static constexpr bool kSplits = false;
     static constexpr uint32_t kWork = sizeof(T) == sizeof(float) ? 1 : 2;
 
-    __aicore__ inline PreluElement(TPipe& pipe, uint32_t tile, GM_ADDR grad_weight) {
-        pipe.InitBuffer(positive_, round_up(tile / 8, kBlockBytes));
-        pipe.InitBuffer(zeros_, kRepeatFloats * sizeof(float));
-        Duplicate(zeros_.Get<float>(), 0.0f, static_cast<int32_t>(kRepeatFloats));
+    __aicore__ inline PreluElement(TPipe& pipe, const ChannelSumTiling& tiling,
+                                   GM_ADDR grad_weight) {
+#if __CCE_AICORE__ == 100
+        pipe.InitBuffer(positive_, kWork * tiling.work * sizeof(float));
+        pipe.InitBuffer(constants_, 3 * kRepeatFloats * sizeof(float));
+        for (uint32_t i = 0; i < 3; ++i) Duplicate(constant(i), kConstants[i], kRepeatFloats);
+#else
+        pipe.InitBuffer(positive_, round_up(tiling.tile / 8, kBlockBytes));
+        pipe.InitBuffer(constants_, kRepeatFloats * sizeof(float));
+        Duplicate(constants_.Get<float>(), 0.0f, static_cast<int32_t>(kRepeatFloats));
+#endif
         grad_weight_.SetGlobalBuffer((__gm__ T*)grad_weight);
     }
 
@@ -56,34 +63,66 @@ class PreluElement {
     // x = grad_input. Selects, so that a branch not taken leaves no trace, not even its infinity
     // times 0. Overwrites whole repeats of `product`, which may be x if no other tile follows
     // there.
+#if __CCE_AICORE__ == 100
+    // This product selects by the bits of one repeat only, so masks of whole floats do.
     __aicore__ inline void select(const ElementTiles<T>& tiles, const LocalTensor<float>& g,
-                                  const LocalTensor<float>& x,
-                                  [[maybe_unused]] const LocalTensor<float>& product,
+                                  const LocalTensor<float>& x, const LocalTensor<float>&,
+                                  uint32_t elements, bool first) {
+        const auto count = static_cast<int32_t>(elements), halves = 2 * count;
+        const LocalTensor<int32_t> is = positive_.Get<int32_t>();
+        LocalTensor<int32_t> is_not;
+        if constexpr (sizeof(T) == sizeof(float)) {
+            is_not = tiles.work[0].template ReinterpretCast<int32_t>();
+        } else {
+            is_not = is[round_up(elements, kRepeatFloats)];
+        }
+        find_positive(is, is_not, x.template ReinterpretCast<int32_t>(), elements);
+        const LocalTensor<uint16_t> yes = is.ReinterpretCast<uint16_t>();
+        const LocalTensor<uint16_t> no = is_not.ReinterpretCast<uint16_t>();
+        const LocalTensor<uint16_t> bits = x.template ReinterpretCast<uint16_t>();
+        Mul(x, x, g, count);
+        And(bits, bits, no, halves);
+        if (first) {
+            copy_floats(tiles.sums[0], x, elements);
+        } else {
+            Add(tiles.sums[0], tiles.sums[0], x, count);
+        }
+        Mul(x, tiles.vector, g, count);
+        And(bits, bits, no, halves);
+        And(yes, yes, g.template ReinterpretCast<uint16_t>(), halves);
+        Or(bits, bits, yes, halves);
+    }
+
+    // is[i] = -1 where the float of these bits is positive, else 0; is_not[i] the reverse. Writes
+    // whole repeats, of which an instruction takes all that fit. As integers, floats above 0 are
+    // those from 1 to infinity, and NaNs lie beyond.
+    __aicore__ inline void find_positive(const LocalTensor<int32_t>& is,
+                                         const LocalTensor<int32_t>& is_not,
+                                         const LocalTensor<int32_t>& bits, uint32_t elements) {
+        const auto repeats = static_cast<uint8_t>((elements + kRepeatFloats - 1) / kRepeatFloats);
+        const BinaryRepeatParams params(1, 1, 1, 8, 8, 0);
+        Max(is_not, bits, constant(kZero), kRepeatFloats, repeats, params);
+        Sub(is, is_not, constant(kInfinity), kRepeatFloats, repeats, params);
+        Max(is, is, constant(kZero), kRepeatFloats, repeats, params);
+        Min(is, is, constant(kOne), kRepeatFloats, repeats, params);
+        Min(is_not, is_not, constant(kOne), kRepeatFloats, repeats, params);
+        Sub(is, is, is_not, static_cast<int32_t>(elements));
+        Not(is_not.ReinterpretCast<uint16_t>(), is.ReinterpretCast<uint16_t>(),
+            static_cast<int32_t>(2 * elements));
+    }
+
+    enum Constant : uint32_t { kZero, kOne, kInfinity };
+    static constexpr int32_t kConstants[] = {0, 1, 0x7f800000};
+    __aicore__ inline LocalTensor<int32_t> constant(uint32_t i) {
+        return constants_.Get<int32_t>()[i * kRepeatFloats];
+    }
+#else
+    __aicore__ inline void select(const ElementTiles<T>& tiles, const LocalTensor<float>& g,
+                                  const LocalTensor<float>& x, const LocalTensor<float>& product,
                                   uint32_t elements, bool first) {
         const uint32_t repeats = (elements + kRepeatFloats - 1) / kRepeatFloats;
         const LocalTensor<uint8_t> positive = positive_.Get<uint8_t>();
-        const LocalTensor<float> zeros = zeros_.Get<float>();
-#if __CCE_AICORE__ == 100
-        // This product selects by one repeat's bits at a time.
-        const BinaryRepeatParams params;
-        for (uint32_t i = 0; i < repeats; ++i) {
-            const uint32_t at = i * kRepeatFloats;
-            const uint32_t left = elements - at;
-            const auto part = static_cast<int32_t>(left < kRepeatFloats ? left : kRepeatFloats);
-            const LocalTensor<float> here = x[at];
-            Compare(positive, here, zeros, CMPMODE::GT, kRepeatFloats);
-            const auto mask = static_cast<uint64_t>(part);
-            Mul(here, here, g[at], part);
-            Select(here, positive, zeros, here, SELMODE::VSEL_CMPMASK_SPR, mask, 1, params);
-            if (first) {
-                copy_floats(tiles.sums[0][at], here, static_cast<uint32_t>(part));
-            } else {
-                Add(tiles.sums[0][at], tiles.sums[0][at], here, part);
-            }
-            Mul(here, tiles.vector[at], g[at], part);
-            Select(here, positive, g[at], here, SELMODE::VSEL_CMPMASK_SPR, mask, 1, params);
-        }
-#else
+        const LocalTensor<float> zeros = constants_.Get<float>();
         const auto count = static_cast<int32_t>(elements);
         CompareScalar(positive, x, 0.0f, CMPMODE::GT, repeats * kRepeatFloats);
         Mul(product, x, g, count);
@@ -96,10 +135,10 @@ class PreluElement {
         }
         Mul(x, tiles.vector, g, count);
         Select(x, positive, g, x, SELMODE::VSEL_TENSOR_TENSOR_MODE, elements);
-#endif
     }
+#endif
 
-    TBuf<TPosition::VECCALC> positive_, zeros_;
+    TBuf<TPosition::VECCALC> positive_, constants_;
     GlobalTensor<T> grad_weight_;
 };
 
@@ -108,7 +147,7 @@ __aicore__ inline void prelu_backward(GM_ADDR grad_output, GM_ADDR input, GM_ADD
                                       GM_ADDR grad_input, GM_ADDR grad_weight, GM_ADDR workspace,
                                       const ChannelSumTiling& tiling) {
     TPipe pipe;
-    PreluElement<T> element(pipe, tiling.tile, grad_weight);
+    PreluElement<T> element(pipe, tiling, grad_weight);
     ChannelSum<PreluElement<T>> sum(pipe, tiling, element,
                                     {grad_output, input, grad_input, weight, workspace});
     sum.run();

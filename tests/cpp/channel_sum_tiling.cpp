@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "ascendc_emulator.h"
+#include "common/channel_flat.h"
 #include "common/channel_walk.h"
 #include "common/joined_rows.h"
 #include "device/channel_sum_tiling.h"
@@ -86,6 +87,14 @@ void check_memory(const Case& c) {
             "distance of lanes", c, t.pitch);
     require(t.layout != CHANNEL_SUM_CHANNELS || t.slots <= CHANNEL_SUM_MAX_CHANNELS,
             "channels of a tile", c, t.slots);
+    if (t.layout == CHANNEL_SUM_FLAT) {
+        const kernels::ChannelFlat flat(t);
+        require(!c.product.has_byte_copies && t.spatial > 1, "elements of a channel", c, t.spatial);
+        require(flat.scratch_floats(t.slots * t.pitch) <= t.tile, "floats of a tile's sums", c,
+                t.tile);
+        require(t.rows * t.group * 8 <= t.sum_space, "floats of sums", c, t.sum_space);
+        require(t.cut == 1, "cut", c, t.cut);
+    }
     if (t.layout == CHANNEL_SUM_ROWS && t.rows > 1) {
         const kernels::JoinedRows joined(t.group, t.rows);
         require(joined.sum_floats() <= t.sum_space, "floats of joined sums", c, t.sum_space);
@@ -164,6 +173,8 @@ int main(int argc, char** argv) {
         {70000, 70000, 1}, {2, 3, 1000000007}, {64, 2048, 49},     {32, 256, 196},
         {32, 64, 3136},    {1, 1, 12845056},   {1000000, 10, 1},   {4096, 1024, 1},
         {3, 65536, 17},    {1, 4097, 8191},    {7, 5, 53},         {2, 23806, 1},
+        {32, 192, 1225},   {64, 500, 49},      {4484, 7, 73},      {300, 1, 12321},
+        {955, 282, 5},     {9, 1536, 13},      {2, 3, 251001},     {1, 1127, 3545},
     };
     for (const ChannelShape& shape : hard) check_all(shape);
     std::mt19937 random(1);
