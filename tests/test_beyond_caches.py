@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import ascend_grad as ag
 import numpy as np
 import pytest
@@ -39,10 +41,23 @@ def results(shape: tuple[int, ...], dtype: np.dtype, order: str, beyond: int) ->
     [("nchw", "nchw"), ("nhwc", "nhwc"), ("nhwc", "nchw"), ("nchw", "nhwc")],
 )
 def test_four_axes(inputs: str, outputs: str, beyond: int, dtype: np.dtype) -> None:
-    shape = (BYTES // (36 * 33 * 38 * dtype.itemsize), 36, 33, 38)
+    check_four_axes((36, 33, 38), inputs, outputs, beyond, dtype)
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@pytest.mark.parametrize("beyond", [0, 3, 16])
+def test_planes_of_whole_lines(beyond: int, dtype: np.dtype) -> None:
+    """Transposed: stored as lines, which begin at once, never, or after half a line."""
+    check_four_axes((36, 32, 80), "nhwc", "nchw", beyond, dtype)
+
+
+def check_four_axes(
+    item: tuple[int, int, int], inputs: str, outputs: str, beyond: int, dtype: np.dtype
+) -> None:
+    shape = (BYTES // (math.prod(item) * dtype.itemsize), *item)
     x = values(shape, dtype, inputs, 1)
-    g = values((*shape[:2], 17, 19), dtype, inputs, 2)
-    weight = random_values((36,), dtype, "normal", np.random.default_rng(3))
+    g = values((shape[0], item[0], (item[1] + 1) // 2, (item[2] + 1) // 2), dtype, inputs, 2)
+    weight = random_values(item[:1], dtype, "normal", np.random.default_rng(3))
     pool, prelu, softmax = (results(shape, dtype, outputs, beyond) for _ in range(3))
     with ag.num_threads(2):
         ag.avg_pool2d_backward(g, x, 3, 2, 1, grad_input=pool)

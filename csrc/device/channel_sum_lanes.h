@@ -45,7 +45,7 @@ struct ChannelLimits {
     int64_t exchanged;   // bytes that take as long as exchanging the sums of a column
     bool copies_bytes;   // any number of them, not only blocks of 32
     bool writes_blocks;  // results are stored as such blocks
-    bool flat;           // and with lanes of whole channels cores or stores would be in the way
+    bool flat;  // and lanes of whole channels would leave one core, or gaps to store around
 };
 
 inline uint32_t to_u32(int64_t value) {

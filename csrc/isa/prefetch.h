@@ -1,4 +1,4 @@
-// Reads that are to come.
+// Reads and ordinary stores that are to come.
 #pragma once
 
 #include "isa/lanes.h"
@@ -6,12 +6,12 @@
 namespace ascend_grad {
 namespace {
 
-// Into the second one go lines that lie a power of two apart: they compete for the same few places
-// of the first.
+// To load into. Lines that lie a power of two apart go to the second: they compete for the same few
+// places of the first.
 enum class Cache { kSecond = 2, kFirst = 3 };
 
-// Asks for the lines of `bytes` bytes that begin `ahead` bytes behind p, by any wrapped number. An
-// address that does not exist does no harm.
+// Asks for the lines of `bytes` bytes that begin `ahead` bytes behind p; `ahead` may be a negative
+// number, wrapped. An address that does not exist does no harm.
 template <Cache kCache>
 AG_INLINE void prefetch(const void* p, uintptr_t ahead, int bytes) {
     constexpr int kRead = 0, kLine = 64;
@@ -22,9 +22,9 @@ AG_INLINE void prefetch(const void* p, uintptr_t ahead, int bytes) {
     }
 }
 
-// How many bytes ahead inputs are asked for. Left to itself, the hardware takes up to half as long
-// again from memory, up to twice as long beside streaming stores; from a cache nothing is lost
-// (measured on Granite Rapids).
+// How many bytes ahead inputs are asked for by loops along memory: fewer of float, which takes less
+// time per byte. Left to itself, the hardware takes up to half as long again from memory; from a
+// cache nothing is lost (measured on Granite Rapids).
 template <class T>
 constexpr uintptr_t kAhead = 4096 / sizeof(T);
 

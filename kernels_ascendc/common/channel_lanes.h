@@ -71,7 +71,7 @@ class ChannelLanes {
         }
         const uint32_t whole = run.last == run.length ? run.lanes : run.lanes - 1;
 #if __CCE_AICORE__ == 100
-        if (run.length % kBlock < T >> 0 && run.length >= 2 * kBlock<T>) {
+        if (run.length % kBlock<T> != 0 && run.length >= 2 * kBlock<T>) {
             store_odd_lanes(result_[run.offset], from, whole, run.length, tail);
         } else
 #endif

@@ -1,5 +1,6 @@
 // Sums of rows and differences with them, in arrays of floats whose rows lie at equal distances.
-// Rows may begin inside blocks: those with the same place in a block are worked on at once.
+// Rows may begin inside blocks: those with the same place in a block are worked on at once, or those
+// that begin a lane or two further each (skewed_rows.h).
 #pragma once
 
 #include "softmax_backward/skewed_rows.h"
@@ -200,8 +201,8 @@ __aicore__ inline uint32_t scratch_floats(uint32_t rows) {
     return sums_floats(rows) / kFloatsPerBlock;
 }
 
-// The sums of data[start + r * pitch, + count), for subtract_sums() with the same arguments; of one
-// row sums[i], i < 8. Overwrites data. Room: sums_floats() and scratch_floats().
+// The sums of data[start + r * pitch, + count), for subtract_sums() with the same arguments; of the
+// first row sums[i], i < 8. Overwrites data. Room: sums_floats() and scratch_floats().
 __aicore__ inline void sum_rows(const LocalTensor<float>& sums, const LocalTensor<float>& data,
                                 uint32_t start, uint32_t rows, uint32_t count, uint32_t pitch,
                                 const LocalTensor<float>& scratch) {

@@ -160,8 +160,8 @@ struct Case {
         const int64_t row = packed ? 1 : t.pitch;
         require(t.buffer >= int64_t{t.tile} * t.unit * row, "chunk");
         require(t.chunks == divide_up(divide_up(units(), t.parts), t.tile), "chunks");
-        require((!packed && t.unit == 1) ||
-                    t.unit * (packed ? 1 : shape.inner) * least_size() % 512 == 0,
+        require(packed ? t.unit * least_size() == 512
+                       : t.unit == 1 || t.unit * shape.inner * least_size() % 512 == 0,
                 "chunks off 512 bytes");
         require(packed || t.tile * t.unit <= 4095, "rows of one copy");
         require(product.has_byte_copies || packed || t.unit == 1, "rows between blocks");
