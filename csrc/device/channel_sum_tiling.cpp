@@ -12,6 +12,9 @@ constexpr int64_t kLeastPerEvenly = 200;       // the same where fewer load as f
 constexpr int64_t kTile = 4096;                // elements that keep the vector unit busy
 constexpr int64_t kLoads = 4;                  // of a core, at least: they overlap with its work
 constexpr int64_t kSlack = 64;                 // elements that instructions may touch behind a tile
+// As the kernels ask for them: PReLU's constants, of 910A and elsewhere, there with what masks are
+// rounded up by; ChannelLanes::kTailBytes of 910A.
+constexpr uint64_t kConstantBytes910A = 768, kConstantBytes = 512, kTailBytes910A = 1536;
 
 void set_spaces(const ChannelLimits& limits, ChannelSumTiling& t) {
     const bool flat = t.layout == CHANNEL_SUM_FLAT;
@@ -148,8 +151,9 @@ uint64_t buffer_bytes(const ChannelSumTiling& t, const ChannelSumKernel& kernel,
     uint64_t bytes = 2 * t.input_buffers * (uint64_t{t.load} * kernel.element_bytes + kEvenBytes);
     const uint64_t work_bytes = work * work_elements(t, kernel) * sizeof(float);
     bytes += (1 + kernel.sums) * tile * sizeof(float) + work_bytes;
-    if (kernel.writes) bytes += product.arch == 100 ? work_bytes + 768 : tile / 8 + 512;
-    if (product.arch == 100) bytes += 1536;  // to store lanes' ends from
+    if (kernel.writes)
+        bytes += product.arch == 100 ? work_bytes + kConstantBytes910A : tile / 8 + kConstantBytes;
+    if (product.arch == 100) bytes += kTailBytes910A;
     if (kernel.vector_bytes < sizeof(float)) bytes += 2 * t.vector_space * kernel.vector_bytes;
     bytes += (2 * t.vector_space + (2 * kernel.sums + 1) * t.sum_space + kSlack) * sizeof(float);
     return bytes + 512;

@@ -253,8 +253,8 @@ class ChannelSum {
             if constexpr (Element::kWrites) {
                 if (!plan_.transposes) continue;
                 held += n;
-                const bool fits = streaming_ && n == kGroup && held + kGroup <= kResultLines;
-                if (fits && done + n < length) continue;
+                const bool has_room = n == kGroup && held + kGroup <= kResultLines;
+                if (streaming_ && has_room && done + n < length) continue;
                 const int64_t first = begin + done + n - held;
                 store_columns(address(2, channel_, row) + first * static_cast<int64_t>(sizeof(T)),
                               plan_.channel_stride[2], result_, kResultPitch, held, channels_,

@@ -26,16 +26,11 @@ class ChannelFlat {
                                   const LocalTensor<float>& turned,
                                   const LocalTensor<float>& scratch) const {
         for (uint32_t first = 0; first < group_; first += kLanes) {
-            Muls(rows, vector[first], 1.0f, kLanes, kLanes, UnaryRepeatParams(1, 1, 2, 0));
-            deinterleave(turned, rows, kLanes, kLanes, scratch);
+            repeat_sixteen(turned, vector[first], rows, scratch);
             Muls(eights[first * kBlockFloats], turned, 1.0f, kBlockFloats, kLanes,
                  UnaryRepeatParams(1, 1, 1, kLanes / kBlockFloats));
         }
-        for (uint32_t done = group_; done < channels_; done *= 2) {
-            const uint32_t left = channels_ - done;
-            copy_floats(eights[done * kBlockFloats], eights,
-                        (done < left ? done : left) * kBlockFloats);
-        }
+        repeat_floats(eights, group_ * kBlockFloats, channels_ * kBlockFloats);
     }
 
     // tile[0..count) = the values of the channels of elements from `offset` on; writes up to 63

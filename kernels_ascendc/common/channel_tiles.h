@@ -28,6 +28,16 @@ __aicore__ inline void fill(const LocalTensor<float>& tile, const LocalTensor<fl
     }
 }
 
+// to[c * 16 ... + 16) = values[c], c < 16: sixteen equal rows, turned. `rows` and `scratch` have
+// 256 floats.
+__aicore__ inline void repeat_sixteen(const LocalTensor<float>& to,
+                                      const LocalTensor<float>& values,
+                                      const LocalTensor<float>& rows,
+                                      const LocalTensor<float>& scratch) {
+    Muls(rows, values, 1.0f, kLanes, kLanes, UnaryRepeatParams(1, 1, 2, 0));
+    deinterleave(to, rows, kLanes, kLanes, scratch);
+}
+
 // Rows of sixteen lanes, [groups][spatial]: row (g, i) of `to` = row g of `from`.
 __aicore__ inline void repeat_lane_rows(const LocalTensor<float>& to,
                                         const LocalTensor<float>& from, uint32_t groups,
@@ -38,9 +48,7 @@ __aicore__ inline void repeat_lane_rows(const LocalTensor<float>& to,
         for (uint32_t g = 0; g < groups; ++g) {
             const LocalTensor<float> target = to[g * pitch];
             copy_floats(target, from[g * kLanes], kLanes);
-            for (uint32_t done = kLanes; done < pitch; done *= 2) {
-                copy_floats(target[done], target, done < pitch - done ? done : pitch - done);
-            }
+            repeat_floats(target, kLanes, pitch);
         }
         return;
     }
@@ -119,11 +127,7 @@ class ChannelTiles {
                 } else {
                     copy_floats(tile, vector, tiling_.pitch);
                 }
-                for (uint32_t done = 1; done < tiling_.slots; done *= 2) {
-                    const uint32_t left = tiling_.slots - done;
-                    copy_floats(tile[done * tiling_.pitch], tile,
-                                (done < left ? done : left) * tiling_.pitch);
-                }
+                repeat_floats(tile, tiling_.pitch, tiling_.slots * tiling_.pitch);
                 break;
             case CHANNEL_SUM_CHANNELS:
                 expand_channels(tile, vector, lanes, free, scratch);
@@ -249,9 +253,7 @@ class ChannelTiles {
                                            const LocalTensor<float>& free,
                                            const LocalTensor<float>& scratch) const {
         for (uint32_t first = 0; first < lanes; first += kLanes) {
-            // Sixteen equal rows, turned: one row of sixteen equal values per channel.
-            Muls(free, vector[first], 1.0f, kLanes, kLanes, UnaryRepeatParams(1, 1, 2, 0));
-            deinterleave(scratch[first * kLanes], free, kLanes, kLanes, tile);
+            repeat_sixteen(scratch[first * kLanes], vector[first], free, tile);
         }
         for (uint32_t lane = 0; lane < lanes; ++lane) {
             const uint32_t odd = lane * tiling_.pitch % kBlockFloats;
@@ -270,10 +272,7 @@ class ChannelTiles {
         interleave(scratch, vector, group_pitch_, spread ? vector_pitch : 0, free);
         repeat_lane_rows(free, scratch, tiling_.group, tiling_.spatial);
         const uint32_t row = tiling_.group * tiling_.spatial * kLanes;
-        for (uint32_t done = 1; done < tiling_.rows; done *= 2) {
-            const uint32_t left = tiling_.rows - done;
-            copy_floats(free[done * row], free, (done < left ? done : left) * row);
-        }
+        repeat_floats(free, row, tiling_.rows * row);
         deinterleave(tile, free, lane_floats_, tiling_.pitch, scratch);
     }
 

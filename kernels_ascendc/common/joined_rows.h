@@ -14,6 +14,12 @@ __aicore__ inline void copy_floats(const LocalTensor<float>& to, const LocalTens
                                    uint32_t count) {
     Muls(to, from, 1.0f, static_cast<int32_t>(count));
 }
+// data[0..total) = data[0..count), over and over.
+__aicore__ inline void repeat_floats(const LocalTensor<float>& data, uint32_t count,
+                                     uint32_t total) {
+    for (uint32_t done = count; done < total; done *= 2)
+        copy_floats(data[done], data, done < total - done ? done : total - done);
+}
 
 class JoinedRows {
   public:

@@ -69,6 +69,12 @@ __aicore__ inline void deinterleave_16bit(const LocalTensor<half>& to,
     }
 }
 
+// Of so many rows, by sixteens, those that one instruction takes; the last ones may be fewer.
+__aicore__ inline uint32_t repeats_of_rows(uint32_t rows) {
+    const uint32_t whole = rows / kLanes;
+    return whole == 0 ? 1 : whole < kMaxRepeat ? whole : kMaxRepeat;
+}
+
 #if __CCE_AICORE__ != 100
 
 // float: to[i * 16 + lane] = from[lane * pitch + i], i < length; length and pitch are multiples of
@@ -96,8 +102,8 @@ __aicore__ inline void deinterleave(const LocalTensor<float>& to, const LocalTen
                                     const LocalTensor<float>& scratch, uint32_t step = 1) {
     constexpr uint32_t kHalf = 8;
     for (uint32_t done = 0, repeats; done < length; done += repeats * kLanes) {
-        const uint32_t left = length - done, whole = left / kLanes;
-        repeats = whole == 0 ? 1 : whole < kMaxRepeat ? whole : kMaxRepeat;
+        const uint32_t left = length - done;
+        repeats = repeats_of_rows(left);
         for (uint32_t side = 0; side < 2; ++side) {  // lanes 0 to 7, then 8 to 15
             LocalTensor<float> target[16], source[16];
             for (uint32_t k = 0; k < 16; ++k) {
@@ -118,12 +124,6 @@ __aicore__ inline void deinterleave(const LocalTensor<float>& to, const LocalTen
 // This product transposes 16-bit elements only: floats go through their halves. A row of `scratch`
 // (16 * length floats) holds the sixteen lanes' low or high halves of one element; from there two
 // more transpositions bring halves together again.
-
-// Of so many rows, by sixteens, those that one instruction takes; the last ones may be fewer.
-__aicore__ inline uint32_t repeats_of_rows(uint32_t rows) {
-    const uint32_t whole = rows / kLanes;
-    return whole == 0 ? 1 : whole < kMaxRepeat ? whole : kMaxRepeat;
-}
 
 // All of `to` up to a multiple of 16 elements must have been written before.
 __aicore__ inline void interleave(const LocalTensor<float>& to, const LocalTensor<float>& from,

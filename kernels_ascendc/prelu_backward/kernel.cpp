@@ -94,7 +94,7 @@ class PreluElement {
     }
 
     // is[i] = -1 where the float of these bits is positive, else 0; is_not[i] the reverse. Writes
-    // whole repeats, of which an instruction takes all that fit. As integers, floats above 0 are
+    // whole repeats, at most 255: tiles have fewer. As integers, floats above 0 are
     // those from 1 to infinity, and NaNs lie beyond.
     __aicore__ inline void find_positive(const LocalTensor<int32_t>& is,
                                          const LocalTensor<int32_t>& is_not,

@@ -20,7 +20,8 @@ __aicore__ inline Skew skew_of(uint32_t pitch) {
         const uint32_t lanes = step * pitch % kFloatsPerBlock;
         if (blocks >= kMaxStride) continue;
         if (lanes == 1 || lanes == 2) return {step, blocks, static_cast<int32_t>(lanes)};
-        if (lanes == 6 || lanes == 7) return {step, blocks + 1, static_cast<int32_t>(lanes) - 8};
+        const int32_t back = static_cast<int32_t>(lanes) - static_cast<int32_t>(kFloatsPerBlock);
+        if (back == -1 || back == -2) return {step, blocks + 1, back};
     }
     return {0, 0, 0};
 }
@@ -124,17 +125,17 @@ class SkewedRows {
     // blocks at both ends.
     template <typename Take>
     __aicore__ void for_each_end(const Take& take) const {
-        constexpr int32_t kLast = kFloatsPerBlock;
+        constexpr int32_t kFloats = kFloatsPerBlock;
         for (uint32_t k = 0; k < 3; ++k) {
             const uint32_t index = k == 0 ? 0 : last() + k - 1;
             uint64_t mask[2] = {0, 0};
             for (uint32_t i = 0; i < rows_; ++i) {
                 const int32_t begin = lane_ + static_cast<int32_t>(i) * skew_.lanes;
                 const int32_t end =
-                    begin + static_cast<int32_t>(count_) - static_cast<int32_t>(index) * kLast;
+                    begin + static_cast<int32_t>(count_) - static_cast<int32_t>(index) * kFloats;
                 const uint64_t before = k == 0 ? 0xffull << begin : 0xff;
-                const uint64_t lanes = end >= kLast ? 0xff : end > 0 ? (1ull << end) - 1 : 0;
-                mask[0] |= (before & lanes & 0xff) << (i * kFloatsPerBlock);
+                const uint64_t up_to = end >= kFloats ? 0xff : end > 0 ? (1ull << end) - 1 : 0;
+                mask[0] |= (before & up_to & 0xff) << (i * kFloatsPerBlock);
             }
             if (mask[0] == 0) continue;
             uint32_t row = 0;

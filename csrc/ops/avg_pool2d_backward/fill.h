@@ -70,16 +70,20 @@ class PoolFill : public PoolTile<T> {
         std::memcpy(&bits, &value, sizeof(bits));
         return bits - Line{};
     }
+    // n elements, rounded up to whole lines.
+    static AG_INLINE void fill_lines(T* out, Line line, int n) {
+        for (int i = 0; i < n; i += kLine) {
+            prefetch_stores(out + i, kLine);
+            std::memcpy(out + i, &line, sizeof(line));
+        }
+    }
     static AG_INLINE void fill_exactly(T* out, T value, int n) {
         const Line line = line_of(value);
         if (n < kLine) {
             std::memcpy(out, &line, static_cast<size_t>(n) * sizeof(T));
             return;
         }
-        for (int i = 0; i + kLine < n; i += kLine) {
-            prefetch_stores(out + i, kLine);
-            std::memcpy(out + i, &line, sizeof(line));
-        }
+        fill_lines(out, line, n - kLine);
         std::memcpy(out + n - kLine, &line, sizeof(line));
     }
     // Neighbouring planes: each but the last may run over into the next, which is written after it.
@@ -91,11 +95,7 @@ class PoolFill : public PoolTile<T> {
                 fill_exactly(out, values[i], elements);
                 continue;
             }
-            const Line line = line_of(values[i]);
-            for (int k = 0; k < elements; k += kLine) {
-                prefetch_stores(out + k, kLine);
-                std::memcpy(out + k, &line, sizeof(line));
-            }
+            fill_lines(out, line_of(values[i]), elements);
         }
         sink.commit(count * elements);
     }

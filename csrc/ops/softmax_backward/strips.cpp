@@ -61,8 +61,9 @@ class StripTiler {
         }
         is_packed_ = false;
         if (shape_.inner == 1) return best_;
-        const int64_t step = 512 / shape_.in_size;                                       // columns
-        const int64_t even = 512 / std::gcd<int64_t>(shape_.inner * least_size(), 512);  // rows
+        // Columns and rows between multiples of 512 bytes.
+        const int64_t step = 512 / shape_.in_size;
+        const int64_t even = 512 / std::gcd<int64_t>(shape_.inner * least_size(), 512);
         const bool may_be_even = even > 1 && even <= kMostEvenRows && product_.has_byte_copies;
         const int64_t narrowest = step / 2;
         for (int64_t k = 1; may_be_even && k <= 8 && k * narrowest < shape_.inner; ++k) {
