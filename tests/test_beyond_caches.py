@@ -51,6 +51,12 @@ def test_planes_of_whole_lines(beyond: int, dtype: np.dtype) -> None:
     check_four_axes((36, 32, 80), "nhwc", "nchw", beyond, dtype)
 
 
+@pytest.mark.parametrize("beyond", [0, 16])
+def test_channels_of_whole_lines(beyond: int) -> None:
+    """Whose last vector is one line."""
+    check_four_axes((48, 33, 38), "nhwc", "nhwc", beyond, FLOAT32)
+
+
 def check_four_axes(
     item: tuple[int, int, int], inputs: str, outputs: str, beyond: int, dtype: np.dtype
 ) -> None:

@@ -7,6 +7,7 @@ namespace {
 
 // Measured break-even of non-temporal stores (docs/performance.md).
 constexpr int64_t kCachedBytes = int64_t{24} << 20;
+constexpr int64_t kLineBytes = 64;
 
 }  // namespace
 
@@ -21,13 +22,14 @@ bool streaming_pays(int64_t bytes) {
     return bytes >= kCachedBytes;
 }
 
-bool is_vector_aligned(const TensorView& view) {
-    const auto aligned = [](int64_t value) { return value % 16 == 0; };
+bool has_whole_lines(const TensorView& view, std::initializer_list<int64_t> runs) {
+    const auto is_whole = [](int64_t bytes) { return bytes % kLineBytes == 0; };
     const int64_t size = static_cast<int64_t>(data_type_size(view.dtype));
-    bool result = aligned(static_cast<int64_t>(reinterpret_cast<intptr_t>(view.data)));
+    bool result = is_whole(static_cast<int64_t>(reinterpret_cast<intptr_t>(view.data)));
+    for (int64_t elements : runs) result = result && is_whole(elements * size);
     for (int i = 0; i < view.rank; ++i) {
         result =
-            result && (view.shape[i] == 1 || view.strides[i] == size || aligned(view.strides[i]));
+            result && (view.shape[i] == 1 || view.strides[i] == size || is_whole(view.strides[i]));
     }
     return result;
 }

@@ -1,6 +1,8 @@
 // When to write past the caches.
 #pragma once
 
+#include <initializer_list>
+
 #include "core/tensor.h"
 
 namespace ascend_grad {
@@ -12,7 +14,9 @@ int64_t saturated_bytes(int64_t numel, int64_t bytes_per_element);
 // as the caches hold. Same bits either way.
 bool streaming_pays(int64_t bytes);
 
-// Element 0 and all strides but that of single elements lie on 16-byte boundaries.
-bool is_vector_aligned(const TensorView& view);
+// Whether stores to runs of so many elements, one after the other from element 0 on, fill whole
+// cache lines: lines that are streamed in parts take up to fifty times as long (measured on Granite
+// Rapids).
+bool has_whole_lines(const TensorView& view, std::initializer_list<int64_t> runs);
 
 }  // namespace ascend_grad

@@ -335,12 +335,12 @@ class ChannelSum {
                                     element_(x.high, y.high, p.high, later_terms)};
             if (Element::kWrites) {
                 T* po = reinterpret_cast<T*>(at[i][kOperands - 1]) + c;
-                if (!kWhole) {
-                    store_first_pair(po, value, n);
-                } else if (streaming_ && !plan_.transposes) {
-                    stream_store_pair(po, value);
+                const bool streams = streaming_ && !plan_.transposes;
+                if (kWhole) {
+                    streams ? stream_store_pair(po, value) : store_pair(po, value);
                 } else {
-                    store_pair(po, value);
+                    streams ? stream_first_packed(po, pack<T>(value), n)
+                            : store_first_pair(po, value, n);
                 }
             }
             for (int k = 0; k < kSums; ++k) {

@@ -67,6 +67,12 @@ AG_INLINE void stream_store(double* p, Lanes x) {
 AG_INLINE void stream_store_pair(double* p, LanePair x) {
     store_pair(p, x);
 }
+// The first n elements, which are whole cache lines.
+template <class T>
+AG_INLINE void stream_first_packed(T* p, const typename Packed<T>::Type& x, int n) {
+    stream_bytes(reinterpret_cast<char*>(p), reinterpret_cast<const char*>(&x),
+                 sizeof(T) * static_cast<size_t>(n));
+}
 // Past the caches or not.
 template <bool kStreams, class T>
 AG_INLINE void store_to(T* p, Lanes x) {

@@ -172,7 +172,8 @@ class PoolAlongChannels : public QuotientChannels<T> {
         do {
             T* p = reinterpret_cast<T*>(to);
             if (channels < kPairLanes) {
-                store_first_packed(p, x, channels);
+                kStreaming ? stream_first_packed(p, x, channels)
+                           : store_first_packed(p, x, channels);
             } else if (kStreaming) {
                 stream_packed(p, x);
             } else {
@@ -205,10 +206,10 @@ class PoolAlongChannels : public QuotientChannels<T> {
     }
     AG_INLINE void put_channels(T* out, Lanes value, int n) const {
         value = result_by_mode(value);
-        if (n < kLanes) {
-            store_first(out, value, n);
-        } else if (streams_) {
+        if (streams_) {
             stream_store(out, value);
+        } else if (n < kLanes) {
+            store_first(out, value, n);
         } else {
             store(out, value);
         }

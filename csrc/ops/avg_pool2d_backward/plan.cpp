@@ -193,9 +193,10 @@ Op::Plan Op::plan(const Args& args) {
     choose_traversal(plan, size);
     cut_into_tasks(plan);
     plan.bytes = saturated_bytes(grad.numel / 2 + grad_input.numel / 2 + 1, 2 * size);
-    plan.streaming_fits = plan.traversal != Traversal::kAlongChannels
-                              ? plan.width_stride[1] == size
-                              : plan.transposes || is_vector_aligned(grad_input);
+    plan.streaming_fits =
+        plan.traversal != Traversal::kAlongChannels
+            ? plan.width_stride[1] == size
+            : plan.transposes || has_whole_lines(grad_input, {plan.channels, plan.channel_tile});
     return plan;
 }
 

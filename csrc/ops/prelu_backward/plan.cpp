@@ -37,7 +37,8 @@ bool streams(const ChannelSumPlan& sums, const Op::Args& args) {
     const int64_t size = static_cast<int64_t>(data_type_size(grad_input.dtype));
     if (!streaming_pays(saturated_bytes(grad_input.numel, weight * size))) return false;
     return sums.transposes || sums.traversal == Traversal::kAlongPositions ||
-           (sums.traversal == Traversal::kAlongChannels && is_vector_aligned(grad_input));
+           (sums.traversal == Traversal::kAlongChannels &&
+            has_whole_lines(grad_input, {sums.channels, sums.channel_tile}));
 }
 
 }  // namespace

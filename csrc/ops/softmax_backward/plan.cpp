@@ -20,6 +20,7 @@ constexpr int64_t kNearTileBytes = 1 << 20;
 constexpr int64_t kFarTileBytes = 8 << 20;
 constexpr int64_t kNearRunBytes = 1024;
 constexpr int64_t kPage = 4096;
+constexpr int64_t kLongRunBytes = 2048;
 constexpr int64_t kEnoughGroups = 4;  // to share among threads
 constexpr int64_t kStagedRows = 16;
 
@@ -59,6 +60,11 @@ Op::Traversal traversal_of(Op::Plan& plan, const TensorView* const* tensors) {
     return Traversal::kStaged;
 }
 
+// Such elements of a row compete for the same places of the first and second cache.
+bool lie_pages_apart(const Op::Plan& plan) {
+    return plan.stride[0] % kPage == 0 || plan.stride[1] % kPage == 0;
+}
+
 // Neighbouring rows that a tile spans: many, for long runs of memory, as long as the tile stays in
 // the cache and there is work for several threads.
 int64_t column_count(const Op::Plan& plan) {
@@ -66,7 +72,7 @@ int64_t column_count(const Op::Plan& plan) {
     const int64_t element_bytes = kInputs * static_cast<int64_t>(data_type_size(plan.dtype));
     const int64_t rows = plan.rows.iterations();
     const bool is_near = plan.traversal == Op::Traversal::kAcrossRows && !plan.is_plane &&
-                         plan.stride[0] % kPage != 0 && plan.stride[1] % kPage != 0 &&
+                         !lie_pages_apart(plan) &&
                          plan.length <= kNearTileBytes / (kInputs * kNearRunBytes);
     const int64_t tile_bytes = is_near ? kNearTileBytes : kFarTileBytes;
     int64_t columns = Op::kMaxColumns;
@@ -75,6 +81,14 @@ int64_t column_count(const Op::Plan& plan) {
         columns /= 2;
     }
     return columns;
+}
+
+// kAcrossRows: whether what is written in one piece is whole cache lines, but for a few.
+bool runs_fill_lines(const Op::Plan& plan, const TensorView& out) {
+    const auto size = static_cast<int64_t>(data_type_size(out.dtype));
+    const bool is_long = plan.rows_per_group * size >= kNearRunBytes;
+    return has_whole_lines(out, {plan.rows_per_group}) ||
+           (is_long && reinterpret_cast<intptr_t>(out.data) % size == 0);
 }
 
 void cut_into_tasks(Op::Plan& plan, int64_t row_bytes) {
@@ -148,7 +162,7 @@ Op::Plan Op::plan(const Args& args) {
     plan.streaming_fits =
         out.data != grad.data && out.data != args.tensors[kOutput]->data &&
         plan.traversal != Traversal::kStaged && out.dtype != DataType::kFloat64 &&
-        (plan.traversal != Traversal::kAcrossRows || plan.is_plane || is_vector_aligned(out));
+        (plan.traversal != Traversal::kAcrossRows || plan.is_plane || runs_fill_lines(plan, out));
     return plan;
 }
 

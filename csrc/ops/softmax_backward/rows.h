@@ -269,7 +269,14 @@ class SoftmaxRows {
             const T* g = reinterpret_cast<const T*>(address(0, 0, chunk * plan_.chunk + i));
             const T* y = reinterpret_cast<const T*>(address(1, 0, chunk * plan_.chunk + i));
             U* out = reinterpret_cast<U*>(address(2, 0, chunk * plan_.chunk + i));
-            int c = 0;
+            const auto write_first = [&](int c, int m) {
+                store_first_pair(out + c,
+                                 load_first_pair(y + c, m) *
+                                     (load_first_pair(g + c, m) - load_pair(repeated + c)),
+                                 m);
+            };
+            int c = streaming_ ? up_to_line(out) : 0;
+            if (c > 0) write_first(0, c);
             for (; c + kPairLanes <= count_; c += kPairLanes) {
                 prefetch_pair<4>(g + c, y + c);
                 const LanePair value =
@@ -280,14 +287,14 @@ class SoftmaxRows {
                     store_pair(out + c, value);
                 }
             }
-            if (c < count_) {
-                const int rest = count_ - c;
-                store_first_pair(out + c,
-                                 load_first_pair(y + c, rest) *
-                                     (load_first_pair(g + c, rest) - load_pair(repeated + c)),
-                                 rest);
-            }
+            if (c < count_) write_first(c, count_ - c);
         }
+    }
+    // Elements before a cache line begins.
+    int up_to_line(const U* out) const {
+        constexpr uintptr_t kLine = 64;
+        const uintptr_t bytes = (0 - reinterpret_cast<uintptr_t>(out)) % kLine;
+        return static_cast<int>(least(static_cast<int64_t>(bytes / sizeof(U)), count_));
     }
 
     // --- inputs contiguous along rows and out across them, or the reverse ---
