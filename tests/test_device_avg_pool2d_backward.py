@@ -64,6 +64,8 @@ GEOMETRIES = {
     "many channels": ((1, 2049, 3, 3), 2, 1),
     "planes of one element": ((3, 700, 1, 1), 1),
     "odd planes": ((3, 33, 13, 7), (3, 2), (2, 1), 1),
+    "copies of odd rows": ((6, 1, 6, 127), 1),
+    "odd rows shared by cores": ((8, 1, 9, 63), 3, 1, 1),
     "usual": ((2, 17, 28, 28), 2),
     "overlapping": ((2, 18, 27, 29), 3, 1, 1),
     "overlapping and padded": ((1, 20, 55, 56), 3, 2, 1, True),
