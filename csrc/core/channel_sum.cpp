@@ -11,8 +11,13 @@ namespace {
 
 // Tensors of more bytes than this are not expected in a cache.
 constexpr int64_t kCachedBytes = int64_t{14} << 20;
+// A share over the mean that costs less than narrower tiles do, measured.
+constexpr double kUneven = 1.25;
+constexpr int64_t kMaxTile = 64;  // channels of a task, but along channels
 // Neighbouring channels that a task takes from a cache, measured.
 constexpr int64_t kCachedRunBytes = 2048;
+// Of all operands: what a task moves along positions, about.
+constexpr int64_t kTaskBytes = int64_t{256} << 10;
 // Of all channels of a position: that the hardware does not prefetch by itself where several
 // positions are taken at a time, measured.
 constexpr int64_t kShortRowBytes = 384;
@@ -121,12 +126,33 @@ int32_t lanes_together(const ChannelSumPlan& plan, int64_t size) {
     return lanes;
 }
 
+// kAlongPositions: few enough that threads get even shares.
+int64_t channels_of_task(const ChannelSumPlan& plan, int64_t size) {
+    const int64_t elements = plan.rows_per_block * plan.chunks_per_task * plan.chunk;
+    return std::clamp<int64_t>(kTaskBytes / (plan.operands * elements * size), 1, kMaxTile);
+}
+// kAlongChannels: as many as fit, as every further tile makes runs of memory shorter.
+int64_t even_tile(const ChannelSumPlan& plan, int64_t outer, int64_t bytes) {
+    const int64_t tiles =
+        even_parts(divide_up(plan.channels, plan.channel_tile),
+                   divide_up(plan.channels, kWholeChannels), outer, threads_for(bytes), kUneven);
+    return std::min(plan.channel_tile, round_up(divide_up(plan.channels, tiles), kWholeChannels));
+}
+
 void cut_into_tasks(ChannelSumPlan& plan, int64_t size, int64_t bytes) {
     const int64_t lanes = std::min<int64_t>(kSumLanes, plan.row_length);
     const bool from_memory = bytes > kCachedBytes;
+    // Only along positions do the chunks of a row share anything.
+    plan.chunks_per_task =
+        plan.traversal == Traversal::kAlongPositions && !plan.transposes
+            ? divide_up(plan.chunks_per_row, divide_up(plan.chunks_per_row, kChunksPerTask))
+            : 1;
+    const int64_t outer = plan.chunks_per_row == 1
+                              ? plan.blocks
+                              : plan.rows * divide_up(plan.chunks_per_row, plan.chunks_per_task);
     switch (plan.traversal) {
         case Traversal::kAlongPositions:
-            plan.channel_tile = 64;
+            plan.channel_tile = plan.transposes ? kMaxTile : channels_of_task(plan, size);
             break;
         case Traversal::kAlongChannels:
             // Whole vectors, so that tiles start as aligned as the tensor does. From memory, long
@@ -135,24 +161,18 @@ void cut_into_tasks(ChannelSumPlan& plan, int64_t size, int64_t bytes) {
             plan.channel_tile =
                 std::min(plan.transposes ? kTransposed : kChannelTile,
                          plan.channel_tile * kSumLanes / lanes / kSumLanes * kSumLanes);
+            plan.channel_tile = even_tile(plan, outer, bytes);
             break;
         case Traversal::kStaged:
-            plan.channel_tile = plan.has_neighbouring_channels ? 64 : 1;
+            plan.channel_tile = plan.has_neighbouring_channels ? kMaxTile : 1;
             break;
     }
     plan.channel_tile = std::min(plan.channel_tile, plan.channels);
     plan.channel_tiles = divide_up(plan.channels, plan.channel_tile);
-    // Only along positions do the chunks of a row share anything.
-    plan.chunks_per_task = plan.traversal == Traversal::kAlongPositions && !plan.transposes
-                               ? std::min(plan.chunks_per_row, kChunksPerTask)
-                               : 1;
     if (plan.traversal == Traversal::kAlongChannels) {
         plan.lanes_together = lanes_together(plan, size);
         choose_group(plan, size, from_memory);
     }
-    const int64_t outer = plan.chunks_per_row == 1
-                              ? plan.blocks
-                              : plan.rows * divide_up(plan.chunks_per_row, plan.chunks_per_task);
     plan.tasks = outer * plan.channel_tiles;
 }
 
@@ -167,6 +187,20 @@ void plan_channel_sum(ChannelSumPlan& plan, const TensorView* const* views, int 
     plan.traversal = choose_traversal(plan, views);
     const int64_t size = static_cast<int64_t>(data_type_size(views[0]->dtype));
     cut_into_tasks(plan, size, saturated_bytes(views[0]->numel, operands * size));
+}
+
+int64_t work_units(const ChannelSumPlan& plan) {
+    return plan.chunks_per_row == 1 ? plan.rows * plan.channel_tiles : plan.tasks;
+}
+
+int64_t task_at(const ChannelSumPlan& plan, int64_t unit) {
+    if (plan.chunks_per_row != 1) return unit;
+    const int64_t rows_before = (plan.blocks - 1) * plan.rows_per_block;
+    const int64_t before = rows_before * plan.channel_tiles;
+    const auto nearest = [](int64_t units, int64_t rows) { return (units + rows / 2) / rows; };
+    return unit < before ? nearest(unit, plan.rows_per_block)
+                         : (plan.blocks - 1) * plan.channel_tiles +
+                               nearest(unit - before, plan.rows - rows_before);
 }
 
 }  // namespace ascend_grad

@@ -12,6 +12,7 @@
 #include <cstdint>
 
 #include "core/layout.h"
+#include "core/parallel.h"
 
 namespace ascend_grad {
 
@@ -50,7 +51,7 @@ struct ChannelSumPlan {
     int64_t chunks_per_task;
     int64_t channel_tile;  // channels per task
     int64_t channel_tiles;
-    int64_t tasks;
+    int64_t tasks;  // block after block, or chunks, of each all channel tiles
     // kAlongChannels:
     int32_t lanes_together;  // positions that lie in memory one after the other, whole
     int64_t position_group;  // positions taken at a time
@@ -65,5 +66,18 @@ struct ChannelSumPlan {
 // `plan` is all zeros before. `views` have one shape of rank >= 1; the last is the tensor that is
 // written, if any. No view is empty.
 void plan_channel_sum(ChannelSumPlan& plan, const TensorView* const* views, int operands, int sums);
+
+// Units of equal work, and the task that begins at one or next to it: the last block has fewer
+// rows.
+int64_t work_units(const ChannelSumPlan& plan);
+int64_t task_at(const ChannelSumPlan& plan, int64_t unit);
+
+// Calls function(begin, end) for even shares of the tasks, as parallel_for() does.
+template <class Function>
+void share_tasks(const ChannelSumPlan& plan, int threads, const Function& function) {
+    parallel_for(work_units(plan), threads, [&](int64_t begin, int64_t end) {
+        function(task_at(plan, begin), task_at(plan, end));
+    });
+}
 
 }  // namespace ascend_grad

@@ -11,6 +11,8 @@
 #include <immintrin.h>
 #endif
 
+#include "core/integers.h"
+
 namespace ascend_grad {
 namespace {
 
@@ -116,6 +118,15 @@ int thread_setting() {
 int threads_for(int64_t bytes) {
     if (bytes < 2 * kMinBytesPerThread || g_lost_workers.load(std::memory_order_relaxed)) return 1;
     return static_cast<int>(std::min<int64_t>(thread_limit(), bytes / kMinBytesPerThread));
+}
+
+int64_t even_parts(int64_t least, int64_t most, int64_t outer, int threads, double uneven) {
+    const auto are_even = [&](int64_t tasks) {
+        return static_cast<double>(round_up(tasks, threads)) <= uneven * static_cast<double>(tasks);
+    };
+    int64_t parts = least;
+    while (parts < most && !are_even(outer * parts)) ++parts;
+    return parts;
 }
 
 void parallel_for(int64_t count, int threads, RangeFunction function, const void* context) {

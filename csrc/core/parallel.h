@@ -17,6 +17,10 @@ bool has_openmp();
 // Threads worth using for work that moves this many bytes.
 int threads_for(int64_t bytes);
 
+// Into how many parts, from `least` on and at most `most`, to cut each of `outer` equal pieces of
+// work so that no thread's share is more than `uneven` times the mean.
+int64_t even_parts(int64_t least, int64_t most, int64_t outer, int threads, double uneven);
+
 using RangeFunction = void (*)(const void* context, int64_t begin, int64_t end);
 
 // Calls function on disjoint ranges that cover [0, count), at most `threads` of them at a time,

@@ -1,5 +1,8 @@
 #include "core/streaming.h"
 
+#include <unistd.h>
+
+#include <algorithm>
 #include <limits>
 
 namespace ascend_grad {
@@ -7,7 +10,18 @@ namespace {
 
 // Measured break-even of non-temporal stores (docs/performance.md).
 constexpr int64_t kCachedBytes = int64_t{24} << 20;
+constexpr int64_t kMostCachedBytes = int64_t{48} << 20;
 constexpr int64_t kLineBytes = 64;
+
+int64_t third_cache_bytes() {
+#ifdef _SC_LEVEL3_CACHE_SIZE
+    return sysconf(_SC_LEVEL3_CACHE_SIZE);
+#else
+    return 0;
+#endif
+}
+const int64_t g_cached_along =
+    std::clamp(third_cache_bytes() / 4 * 3, kCachedBytes, kMostCachedBytes);
 
 }  // namespace
 
@@ -20,6 +34,10 @@ int64_t saturated_bytes(int64_t numel, int64_t bytes_per_element) {
 
 bool streaming_pays(int64_t bytes) {
     return bytes >= kCachedBytes;
+}
+
+bool streaming_pays_along(int64_t bytes) {
+    return bytes >= g_cached_along;
 }
 
 bool has_whole_lines(const TensorView& view, std::initializer_list<int64_t> runs) {

@@ -19,7 +19,7 @@ void Op::run(const Plan& plan, void* const* addresses, void* workspace) {
     }
     const Kernels& kernels = kernel_table().batch_norm_reduce_backward[kernel_index(plan.dtype)];
     float* partials = static_cast<float*>(workspace);
-    parallel_for(plan.sums.tasks, threads_for(plan.bytes), [&](int64_t begin, int64_t end) {
+    share_tasks(plan.sums, threads_for(plan.bytes), [&](int64_t begin, int64_t end) {
         kernels.accumulate(plan, addresses, partials, begin, end);
     });
     const int64_t partial_bytes = static_cast<int64_t>(plan.workspace_size);

@@ -32,13 +32,13 @@ bool streams(const ChannelSumPlan& sums, const Op::Args& args) {
     for (const int input : {Op::kGradOutput, Op::kSelf}) {
         if (grad_input.data == args.tensors[input]->data) return false;
     }
-    // Measured: where it is transposed, ordinary stores lose from half the size on.
-    const int64_t weight = sums.transposes ? 6 : 3;
     const int64_t size = static_cast<int64_t>(data_type_size(grad_input.dtype));
-    if (!streaming_pays(saturated_bytes(grad_input.numel, weight * size))) return false;
-    return sums.transposes || sums.traversal == Traversal::kAlongPositions ||
-           (sums.traversal == Traversal::kAlongChannels &&
-            has_whole_lines(grad_input, {sums.channels, sums.channel_tile}));
+    // Measured: where it is transposed, ordinary stores lose from half the size on.
+    if (sums.transposes) return streaming_pays(saturated_bytes(grad_input.numel, 6 * size));
+    const int64_t bytes = saturated_bytes(grad_input.numel, 3 * size);
+    if (sums.traversal == Traversal::kAlongPositions) return streaming_pays_along(bytes);
+    return sums.traversal == Traversal::kAlongChannels && streaming_pays(bytes) &&
+           has_whole_lines(grad_input, {sums.channels, sums.channel_tile});
 }
 
 }  // namespace

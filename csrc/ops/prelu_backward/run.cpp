@@ -19,7 +19,7 @@ void Op::run(const Plan& plan, void* const* addresses, void* workspace) {
     const Kernels& kernels = kernel_table().prelu_backward[kernel_index(plan.dtype)];
     float* partials = static_cast<float*>(workspace);
     const int threads = threads_for(plan.bytes);
-    parallel_for(plan.sums.tasks, threads, [&](int64_t begin, int64_t end) {
+    share_tasks(plan.sums, threads, [&](int64_t begin, int64_t end) {
         kernels.accumulate(plan, addresses, partials, plan.streams, begin, end);
     });
     const int64_t partial_bytes = static_cast<int64_t>(plan.workspace_size);

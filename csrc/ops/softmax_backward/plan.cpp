@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "core/integers.h"
+#include "core/parallel.h"
 #include "core/streaming.h"
 #include "ops/softmax_backward/op.h"
 
@@ -20,8 +21,10 @@ constexpr int64_t kNearTileBytes = 1 << 20;
 constexpr int64_t kFarTileBytes = 8 << 20;
 constexpr int64_t kNearRunBytes = 1024;
 constexpr int64_t kPage = 4096;
+// Runs that the hardware follows as well by itself; what is asked for across pages drives out what
+// was before it was used (measured).
 constexpr int64_t kLongRunBytes = 2048;
-constexpr int64_t kEnoughGroups = 4;  // to share among threads
+constexpr double kUneven = 1.1;  // a share over the mean that costs less than shorter runs do
 constexpr int64_t kStagedRows = 16;
 
 // Whether neighbours are `step` elements apart in the inputs.
@@ -66,21 +69,22 @@ bool lie_pages_apart(const Op::Plan& plan) {
 }
 
 // Neighbouring rows that a tile spans: many, for long runs of memory, as long as the tile stays in
-// the cache and there is work for several threads.
+// the cache and threads get even shares.
 int64_t column_count(const Op::Plan& plan) {
     constexpr int64_t kInputs = 2;
     const int64_t element_bytes = kInputs * static_cast<int64_t>(data_type_size(plan.dtype));
-    const int64_t rows = plan.rows.iterations();
+    const int64_t extent = plan.rows.extent[plan.rows.count - 1];
     const bool is_near = plan.traversal == Op::Traversal::kAcrossRows && !plan.is_plane &&
                          !lie_pages_apart(plan) &&
                          plan.length <= kNearTileBytes / (kInputs * kNearRunBytes);
     const int64_t tile_bytes = is_near ? kNearTileBytes : kFarTileBytes;
     int64_t columns = Op::kMaxColumns;
-    while (columns > kMinColumns && (plan.length > tile_bytes / (columns * element_bytes) ||
-                                     rows / columns < kEnoughGroups)) {
+    while (columns > kMinColumns && plan.length > tile_bytes / (columns * element_bytes))
         columns /= 2;
-    }
-    return columns;
+    const int64_t parts =
+        even_parts(divide_up(extent, columns), divide_up(extent, kMinColumns),
+                   plan.rows.iterations() / extent, threads_for(plan.bytes), kUneven);
+    return round_up(divide_up(extent, parts), 2 * kLanes);
 }
 
 // kAcrossRows: whether what is written in one piece is whole cache lines, but for a few.
@@ -111,6 +115,9 @@ void cut_into_tasks(Op::Plan& plan, int64_t row_bytes) {
     const int64_t extent = plan.rows.extent[inner];
     plan.rows_per_group = std::min(plan.rows_per_group, extent);
     plan.is_plane = plan.is_plane && plan.rows_per_group == extent;
+    const int64_t run_bytes =
+        plan.rows_per_group * static_cast<int64_t>(data_type_size(plan.dtype));
+    plan.asks_ahead = run_bytes < kLongRunBytes || !lie_pages_apart(plan);
     plan.groups_per_loop = divide_up(extent, plan.rows_per_group);
     plan.groups = plan.rows.iterations() / extent * plan.groups_per_loop;
 
@@ -157,8 +164,8 @@ Op::Plan Op::plan(const Args& args) {
     plan.traversal = traversal_of(plan, args.tensors);
     const int64_t size = static_cast<int64_t>(data_type_size(grad.dtype));
     const int64_t out_size = static_cast<int64_t>(data_type_size(out.dtype));
-    cut_into_tasks(plan, saturated_bytes(plan.length, 2 * size + out_size));
     plan.bytes = saturated_bytes(grad.numel, 2 * size + out_size);
+    cut_into_tasks(plan, saturated_bytes(plan.length, 2 * size + out_size));
     plan.streaming_fits =
         out.data != grad.data && out.data != args.tensors[kOutput]->data &&
         plan.traversal != Traversal::kStaged && out.dtype != DataType::kFloat64 &&
