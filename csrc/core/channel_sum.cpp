@@ -113,17 +113,15 @@ void choose_group(ChannelSumPlan& plan, int64_t size, bool from_memory) {
 }
 
 // kAlongChannels: how many positions with all their channels lie one after the other in every
-// tensor, as many as fit a tile.
+// tensor, as many as fit a tile and make whole vectors.
 int32_t lanes_together(const ChannelSumPlan& plan, int64_t size) {
-    if (plan.transposes || plan.positions.count != 1 || plan.channels % kWholeChannels != 0 ||
-        plan.channel_tiles != 1)
-        return 1;
+    if (plan.transposes || plan.positions.count != 1 || plan.channel_tiles != 1) return 1;
     for (int k = 0; k < plan.operands; ++k) {
         if (plan.positions.stride[0][k] != plan.channels * size) return 1;
     }
-    int32_t lanes = 1;
-    while (lanes < kSumLanes && 2 * lanes * plan.channels <= kChannelTile) lanes *= 2;
-    return lanes;
+    int32_t lanes = kSumLanes;
+    while (lanes > 1 && lanes * plan.channels > kChannelTile) lanes /= 2;
+    return lanes == kSumLanes || lanes * plan.channels % kWholeChannels == 0 ? lanes : 1;
 }
 
 // kAlongPositions: few enough that threads get even shares.

@@ -40,14 +40,17 @@ bool streaming_pays_along(int64_t bytes) {
     return bytes >= g_cached_along;
 }
 
+bool are_whole_lines(std::initializer_list<int64_t> bytes) {
+    return std::all_of(bytes.begin(), bytes.end(), [](int64_t n) { return n % kLineBytes == 0; });
+}
+
 bool has_whole_lines(const TensorView& view, std::initializer_list<int64_t> runs) {
-    const auto is_whole = [](int64_t bytes) { return bytes % kLineBytes == 0; };
     const int64_t size = static_cast<int64_t>(data_type_size(view.dtype));
-    bool result = is_whole(static_cast<int64_t>(reinterpret_cast<intptr_t>(view.data)));
-    for (int64_t elements : runs) result = result && is_whole(elements * size);
+    bool result = are_whole_lines({reinterpret_cast<intptr_t>(view.data)});
+    for (int64_t elements : runs) result = result && are_whole_lines({elements * size});
     for (int i = 0; i < view.rank; ++i) {
-        result =
-            result && (view.shape[i] == 1 || view.strides[i] == size || is_whole(view.strides[i]));
+        result = result && (view.shape[i] == 1 || view.strides[i] == size ||
+                            are_whole_lines({view.strides[i]}));
     }
     return result;
 }

@@ -20,5 +20,7 @@ bool streaming_pays_along(int64_t bytes);
 // cache lines: lines that are streamed in parts take up to fifty times as long (measured on Granite
 // Rapids).
 bool has_whole_lines(const TensorView& view, std::initializer_list<int64_t> runs);
+// Whether all of these are multiples of a cache line.
+bool are_whole_lines(std::initializer_list<int64_t> bytes);
 
 }  // namespace ascend_grad

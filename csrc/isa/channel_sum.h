@@ -68,7 +68,7 @@ class ChannelSum {
     // One block made of whole rows.
     void run_rows(int64_t begin, int64_t end, int64_t block) {
         if (plan_.traversal == Traversal::kAlongChannels) {
-            lanes_.clear(channels_, plan_.row_length);
+            clear_lanes();
             for (int64_t row = begin; row < end; ++row) along_channels(row, 0, plan_.row_length);
             finish_lanes(block);
             return;
@@ -97,7 +97,7 @@ class ChannelSum {
         }
         for (int64_t chunk = begin; chunk < end; ++chunk) {
             if (plan_.traversal == Traversal::kAlongChannels) {
-                lanes_.clear(channels_, plan_.row_length);
+                clear_lanes();
                 along_channels(row, chunk * plan_.chunk, length(chunk));
                 finish_lanes(first_block + chunk);
             } else {
@@ -215,6 +215,7 @@ class ChannelSum {
 
     // --- channels contiguous ---
 
+    void clear_lanes() { lanes_.clear(channels_, plan_.row_length, plan_.lanes_together > 1); }
     void finish_lanes(int64_t block) {
         lanes_.add_lanes();
         for (int k = 0; k < kSums; ++k)
@@ -229,8 +230,9 @@ class ChannelSum {
         for (int64_t done = 0; done < length; done += n) {
             n = static_cast<int>(least(plan_.position_group, length - done));
             if (done == 0 && plan_.transposes) n = up_to_line(row, begin, n);
+            if (n > kSumLanes) n -= n % kSumLanes;
             // Neighbouring positions of neighbouring lanes are walked as one with more channels.
-            const int lanes = n % kSumLanes == 0 ? plan_.lanes_together : 1;
+            const int lanes = plan_.lanes_together;
             int64_t offset[kGroup][Loops::kMaxOperands];
             position_offsets(begin + done, n, lanes, offset);
             for (int lane = 0; lane < kSumLanes && lane < n; lane += lanes) {
@@ -244,10 +246,11 @@ class ChannelSum {
                         at[kOperands - 1] =
                             reinterpret_cast<char*>(result_ + (held + p) * kResultPitch);
                 }
+                const int elements = static_cast<int>(least(lanes, n - lane)) * channels_;
                 if (plan_.prefetch != 0) {
-                    add_positions<true>(positions, lane, lanes * channels_);
+                    add_positions<true>(positions, lane, elements);
                 } else {
-                    add_positions<false>(positions, lane, lanes * channels_);
+                    add_positions<false>(positions, lane, elements);
                 }
             }
             if constexpr (Element::kWrites) {
@@ -266,13 +269,13 @@ class ChannelSum {
     // At most n positions, a multiple of 16 where that ends where a cache line of the output does.
     int up_to_line(int64_t row, int64_t begin, int n) const {
         constexpr auto kSize = static_cast<int64_t>(sizeof(T));
-        constexpr int64_t kLine = 64;
         const int64_t to =
             reinterpret_cast<intptr_t>(address(kOperands - 1, channel_, row)) + begin * kSize;
         const int64_t rest = (kLine - to % kLine) % kLine / kSize;
         return rest > 0 && rest % kSumLanes == 0 ? static_cast<int>(least(rest, n)) : n;
     }
 
+    static constexpr int64_t kLine = 64;  // bytes
     static constexpr int kGroup = static_cast<int>(kPositionGroup);
     // The positions of a group that go to one lane.
     struct OfLane {
@@ -338,9 +341,10 @@ class ChannelSum {
                 const bool streams = streaming_ && !plan_.transposes;
                 if (kWhole) {
                     streams ? stream_store_pair(po, value) : store_pair(po, value);
+                } else if (streams && n * sizeof(T) == kLine) {
+                    stream_first_packed(po, pack<T>(value), n);
                 } else {
-                    streams ? stream_first_packed(po, pack<T>(value), n)
-                            : store_first_pair(po, value, n);
+                    store_first_pair(po, value, n);
                 }
             }
             for (int k = 0; k < kSums; ++k) {

@@ -26,6 +26,16 @@ void set_elements(Loops& loops, const TensorView& view) {
     loops.merge();
 }
 
+// kAlongChannels: whether what is written in one piece is whole cache lines.
+bool fills_lines(const ChannelSumPlan& sums, const TensorView& grad_input) {
+    if (sums.lanes_together == 1)
+        return has_whole_lines(grad_input, {sums.channels, sums.channel_tile});
+    const int64_t run = sums.lanes_together * sums.channels;
+    return are_whole_lines({reinterpret_cast<intptr_t>(grad_input.data),
+                            run * static_cast<int64_t>(data_type_size(grad_input.dtype)),
+                            sums.rows > 1 ? sums.row_stride[2] : 0});
+}
+
 // Whether grad_input is large, and aligned and separate enough for streaming stores.
 bool streams(const ChannelSumPlan& sums, const Op::Args& args) {
     const TensorView& grad_input = *args.tensors[Op::kGradInput];
@@ -38,7 +48,7 @@ bool streams(const ChannelSumPlan& sums, const Op::Args& args) {
     const int64_t bytes = saturated_bytes(grad_input.numel, 3 * size);
     if (sums.traversal == Traversal::kAlongPositions) return streaming_pays_along(bytes);
     return sums.traversal == Traversal::kAlongChannels && streaming_pays(bytes) &&
-           has_whole_lines(grad_input, {sums.channels, sums.channel_tile});
+           fills_lines(sums, grad_input);
 }
 
 }  // namespace
