@@ -29,6 +29,19 @@ AG_INLINE void stream_lines(char* to, const char* from, size_t bytes) {
     std::memcpy(to, from, bytes);
 #endif
 }
+// The same anywhere, but for the parts of lines at both ends.
+inline void stream_run(char* to, const char* from, size_t bytes) {
+    constexpr size_t kLine = 64;
+    const size_t before = (0 - reinterpret_cast<uintptr_t>(to)) % kLine;
+    if (before >= bytes) {
+        std::memcpy(to, from, bytes);
+        return;
+    }
+    const size_t end = before + (bytes - before) / kLine * kLine;
+    std::memcpy(to, from, before);
+    stream_lines(to + before, from + before, end - before);
+    std::memcpy(to + end, from + end, bytes - end);
+}
 // Non-temporal copy of a multiple of 16 bytes to a 16-byte aligned address; fence before others
 // read it.
 AG_INLINE void stream_bytes(char* p, const char* from, size_t bytes) {

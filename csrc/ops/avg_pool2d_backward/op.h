@@ -60,6 +60,7 @@ struct AvgPool2dBackward {
         Mode mode;
         Traversal traversal;
         bool transposes;  // kAlongChannels: columns, not channels, are contiguous in grad_input
+        bool stages;      // kAlongChannels: rows are streamed as one, not channels
         PoolAxis height, width;
         bool count_include_pad;
         float divisor;  // the constant one, or 0 where it varies

@@ -99,9 +99,10 @@ int64_t rows_together(const Op::Plan& plan) {
     return rows < unit ? rows : rows / unit * unit;
 }
 
-void cut_into_tasks(Op::Plan& plan) {
+void cut_into_tasks(Op::Plan& plan, const TensorView& grad_input) {
     const PoolAxis& width = plan.width;
     const PoolAxis& height = plan.height;
+    const int64_t size = static_cast<int64_t>(data_type_size(plan.dtype));
     if (plan.traversal == Op::Traversal::kAlongChannels) {
         const int inner = --plan.planes.count;
         plan.channels = plan.planes.extent[inner];
@@ -118,8 +119,16 @@ void cut_into_tasks(Op::Plan& plan) {
         if (plan.transposes && plan.width_tile > 32 && plan.width_tile < width.extent) {
             plan.width_tile -= plan.width_tile % 32;
         }
+        const bool fills_lines = has_whole_lines(grad_input, {plan.channels, plan.channel_tile});
+        plan.stages = !plan.transposes && !fills_lines && plan.channel_tile == plan.channels &&
+                      plan.width_stride[1] == plan.channels * size;
+        if (plan.stages) {
+            plan.width_tile = std::min(plan.width_tile, pool_scratch::kTransposed / plan.channels);
+        }
+        plan.streaming_fits = plan.transposes || plan.stages || fills_lines;
     } else {
         plan.channels = plan.channel_tile = 1;
+        plan.streaming_fits = plan.width_stride[1] == size;
         plan.width_tile = plan.traversal == Op::Traversal::kFill
                               ? width.extent
                               : std::min(width.extent, pool_scratch::kMaxColumns);
@@ -191,12 +200,8 @@ Op::Plan Op::plan(const Args& args) {
                        ? 1.0f
                        : constant_divisor(plan, args.divisor_override);
     choose_traversal(plan, size);
-    cut_into_tasks(plan);
+    cut_into_tasks(plan, grad_input);
     plan.bytes = saturated_bytes(grad.numel / 2 + grad_input.numel / 2 + 1, 2 * size);
-    plan.streaming_fits =
-        plan.traversal != Traversal::kAlongChannels
-            ? plan.width_stride[1] == size
-            : plan.transposes || has_whole_lines(grad_input, {plan.channels, plan.channel_tile});
     return plan;
 }
 
