@@ -88,6 +88,18 @@ def softmax(arrays: Arrays) -> list[np.ndarray]:
     return [ag.softmax_backward(g, y, dim) for dim in range(g.ndim)]
 
 
+def some_values(shape: tuple[int, ...], dtype: np.dtype) -> Arrays:
+    rng = np.random.default_rng(5)
+    return {
+        name: random_values(extents, dtype, "normal", rng)
+        for name, extents in (("g", shape), ("x", shape), ("m", shape[1:2]), ("s", shape[1:2]))
+    }
+
+
+def channels_last(array: np.ndarray) -> np.ndarray:
+    return np.moveaxis(np.moveaxis(array, 1, -1).copy(), -1, 1)
+
+
 @pytest.mark.parametrize("operator", [batch_norm, prelu, softmax])
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
@@ -114,15 +126,44 @@ def test_channels_last_from_memory(
     operator: Callable[[Arrays], list[np.ndarray]], channels: int, dtype: np.dtype
 ) -> None:
     """Tensors of more than the plan expects in a cache; 121 * 250 is no multiple of 16."""
-    rng = np.random.default_rng(4)
-    shape = (2, channels, 121, 250)
-    values = {
-        name: random_values(extents, dtype, "normal", rng)
-        for name, extents in (("g", shape), ("x", shape), ("m", (channels,)), ("s", (channels,)))
-    }
-    last = {name: np.moveaxis(np.moveaxis(values[name], 1, -1).copy(), -1, 1) for name in "gx"}
-    for got, expected in zip(operator({**values, **last}), operator(values), strict=True):
+    values = some_values((2, channels, 121, 250), dtype)
+    last = {**values, "g": channels_last(values["g"]), "x": channels_last(values["x"])}
+    for got, expected in zip(operator(last), operator(values), strict=True):
         assert_same_bits(got, expected)
+
+
+@pytest.mark.parametrize("operator", [batch_norm, prelu])
+@pytest.mark.parametrize("channels", [3, 8, 13, 24, 40, 72, 100, 200])
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+def test_positions_that_are_walked_together(
+    operator: Callable[[Arrays], list[np.ndarray]], channels: int, dtype: np.dtype
+) -> None:
+    """Rows of sixteen positions and more, not all of whole sixteens."""
+    for image in ((2, 3), (5, 5), (13, 19), (30, 40)):
+        values = some_values((3, channels, *image), dtype)
+        last = {**values, "g": channels_last(values["g"]), "x": channels_last(values["x"])}
+        for got, expected in zip(operator(last), operator(values), strict=True):
+            assert_same_bits(got, expected, f"{image}")
+
+
+@pytest.mark.parametrize("operator", [batch_norm, prelu, softmax])
+@pytest.mark.parametrize("threads", [2, 3, 5, 16])
+@pytest.mark.parametrize(
+    "shape", [(1, 40, 90, 100), (32, 64, 14, 14), (3, 33, 50, 51), (1000, 300), (5000, 100)]
+)
+def test_shares_of_threads(
+    operator: Callable[[Arrays], list[np.ndarray]], shape: tuple[int, ...], threads: int
+) -> None:
+    """Few tasks, or a last one that is smaller."""
+    values = some_values(shape, FLOAT32)
+    last = {**values, "g": channels_last(values["g"]), "x": channels_last(values["x"])}
+    for arrays in (values, last):
+        with ag.num_threads(1):
+            want = operator(arrays)
+        with ag.num_threads(threads):
+            got = operator(arrays)
+        for ours, expected in zip(got, want, strict=True):
+            assert_same_bits(ours, expected)
 
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)

@@ -1,9 +1,9 @@
-"""The case grid. A new case is one line in `_GRID`."""
+"""The case grid. A new case is one line in `_GRID`, or in `_SHAPES`."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatch
 from typing import Any
 
@@ -16,7 +16,7 @@ PRELU = "prelu_backward"
 SOFTMAX = "softmax_backward"
 OPERATORS = (BATCH_NORM, AVG_POOL, PRELU, SOFTMAX)
 
-SUITES = ("table", "scaling")
+SUITES = ("table", "shapes", "scaling")
 
 # What the large operands look like: C-contiguous, channels last in memory, 2-D transposed, every
 # second element of the last axis. Results have the operands' layout, but are C-contiguous in the
@@ -134,8 +134,38 @@ _GRID = (
     ),
 )
 
+# What the grid does not have: one image, few rows, channels and columns that are no powers of two.
+_SHAPES = (
+    *(
+        _case(operator, text)
+        for operator in (BATCH_NORM, PRELU)
+        for text in (
+            "1x64x128x128",
+            "3x64x56x56",
+            "1000x1000",
+            "40000x100",
+            "16x24x112x112 [cl]",
+            "16x48x112x112 [cl]",
+            "16x100x56x56 [cl]",
+        )
+    ),
+    _pool("1x128x112x112 k2s2p0", 2, 2, 0),
+    _pool("16x40x112x112 k2s2p0 [cl]", 2, 2, 0),
+    _pool("16x100x56x56 k3s2p1 [cl]", 3, 2, 1),
+    _pool("32x100x112x112 k3s2p1 [cl]", 3, 2, 1),
+    *(
+        _case(SOFTMAX, text, dim=dim)
+        for text, dim in (
+            ("3000x1000 dim0", 0),
+            ("1024x4100 dim0", 0),
+            ("300x20000 dim0", 0),
+            ("64x30x1000 dim1", 1),
+        )
+    ),
+)
+
 # Cases that a smoke run takes: small enough for any machine.
-_SMOKE = ("4x2*", "1x2x4x4*", "8x16x8x8", "8x64x28x28 k2s2p0", "8x32000*")
+_SMOKE = ("4x2*", "1x2x4x4*", "8x16x8x8", "8x64x28x28 k2s2p0", "8x32000*", "64x30x1000*")
 
 
 def _size_name(size: int) -> str:
@@ -169,9 +199,8 @@ def _planes(count: int) -> tuple[int, int]:
 
 
 def grid(suite: str = "table", smoke: bool = False) -> list[Case]:
-    """All cases of a suite, "table" or "scaling"."""
+    """All cases of one of SUITES."""
     if suite == "scaling":
         return list(_scaling(1 << 16 if smoke else 1 << 30))
-    if not smoke:
-        return list(_GRID)
-    return [case for case in _GRID if any(fnmatch(case.name, text) for text in _SMOKE)]
+    cases = _GRID if suite == "table" else [replace(case, suite=suite) for case in _SHAPES]
+    return [case for case in cases if not smoke or any(fnmatch(case.name, text) for text in _SMOKE)]

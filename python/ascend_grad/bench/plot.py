@@ -29,7 +29,7 @@ def save(result: dict[str, Any], path: Path) -> None:
     for suite, records in suites.items():
         most = max(record["threads"] for record in records)
         chosen = [record for record in records if record["threads"] == most]
-        figure = (_table if suite == "table" else _scaling)(chosen)
+        figure = (_scaling if suite == "scaling" else _table)(chosen)
         facts = result["machine"]
         busy = "" if all(record["quiet"] for record in chosen) else "; measured on a busy machine"
         versions = ", ".join(f"{name} {version}" for name, version in facts["peers"].items())
