@@ -95,3 +95,15 @@ def test_matrices(inputs: str, outputs: str, beyond: int) -> None:
         assert_same_bits(softmax[[index]], ag.softmax_backward(small, small, 1))
     for array in (prelu, softmax):
         assert_same_bits(array[1:-1], np.broadcast_to(array[:1], array[1:-1].shape).copy())
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+def test_rows_that_begin_at_any_byte(dtype: np.dtype) -> None:
+    """Softmax across rows of which only the first lies at a multiple of an element."""
+    shape = (1400, 4096 // dtype.itemsize * 2)
+    x = random_values(shape, dtype, "normal", np.random.default_rng(1))
+    pitch = shape[1] * dtype.itemsize + 1
+    memory = np.empty(shape[0] * pitch + 64, np.uint8)
+    out = np.ndarray(shape, dtype, memory, -memory.ctypes.data % 64, (pitch, dtype.itemsize))
+    ag.softmax_backward(x, x, 0, out=out)
+    assert_same_bits(out.copy(), ag.softmax_backward(x, x, 0))

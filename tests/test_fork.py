@@ -5,11 +5,13 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import threading
 
 import ascend_grad as ag
 import numpy as np
 import pytest
 from arrays import FLOAT32
+from emulated import requires_emulator
 
 SIZE = 1 << 18
 
@@ -47,3 +49,34 @@ def test_fork_after_parallel_work() -> None:
     _, status = os.waitpid(child, 0)
     assert os.waitstatus_to_exitcode(status) == 0
     assert compute(4) == want
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+@requires_emulator
+def test_fork_while_another_thread_uses_the_emulator() -> None:
+    g = np.ones((1, 300, 1000), FLOAT32)
+
+    def call() -> bytes:
+        return ag.softmax_backward(g, g, 0, device="emulator").tobytes()
+
+    want = call()
+    stop = threading.Event()
+
+    def keep_calling() -> None:
+        while not stop.is_set():
+            call()
+
+    other = threading.Thread(target=keep_calling)
+    other.start()
+    try:
+        for _ in range(5):
+            child = os.fork()
+            if child == 0:
+                signal.alarm(60)
+                os._exit(0 if call() == want else 1)
+            _, status = os.waitpid(child, 0)
+            assert os.waitstatus_to_exitcode(status) == 0
+    finally:
+        stop.set()
+        other.join()

@@ -1,5 +1,6 @@
 // check -> plan is done; this is copy in -> launch -> copy out, on the NPU and in the emulator.
 #include <acl/acl.h>
+#include <pthread.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -66,6 +67,13 @@ aclError current_device(int32_t& id) {
     return aclrtSetDevice(id);
 }
 
+// A fork waits for the call that holds the lock. Registered once the runtime's own locks are, so
+// that it is taken before those, as calls do.
+void hold_lock_during_forks() {
+    [[maybe_unused]] static const int result =
+        pthread_atfork([] { g_mutex.lock(); }, [] { g_mutex.unlock(); }, [] { g_mutex.unlock(); });
+}
+
 aclError open_device(Device*& device) {
     static auto* const devices = new std::map<int32_t, Device>;  // outlives what runs at exit
     int32_t id = 0;
@@ -73,6 +81,7 @@ aclError open_device(Device*& device) {
     if (code != ACL_SUCCESS) return code;
     device = &(*devices)[id];
     if (device->stream == nullptr) code = aclrtCreateStream(&device->stream);
+    hold_lock_during_forks();
     return code;
 }
 

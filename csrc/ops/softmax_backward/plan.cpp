@@ -89,10 +89,13 @@ int64_t column_count(const Op::Plan& plan) {
 
 // kAcrossRows: whether what is written in one piece is whole cache lines, but for a few.
 bool runs_fill_lines(const Op::Plan& plan, const TensorView& out) {
+    if (has_whole_lines(out, {plan.rows_per_group})) return true;
     const auto size = static_cast<int64_t>(data_type_size(out.dtype));
-    const bool is_long = plan.rows_per_group * size >= kNearRunBytes;
-    return has_whole_lines(out, {plan.rows_per_group}) ||
-           (is_long && reinterpret_cast<intptr_t>(out.data) % size == 0);
+    // Else no element would begin with a line.
+    bool is_aligned = reinterpret_cast<intptr_t>(out.data) % size == 0;
+    for (int i = 0; i < out.rank; ++i)
+        is_aligned = is_aligned && (out.shape[i] == 1 || out.strides[i] % size == 0);
+    return is_aligned && plan.rows_per_group * size >= kNearRunBytes;
 }
 
 void cut_into_tasks(Op::Plan& plan, int64_t row_bytes) {

@@ -31,6 +31,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     try:
         options.execute(options)
+        if sys.stdout is None:
+            return _failed("standard output is closed")
         sys.stdout.flush()
     except (CommandError, AclnnError, MemoryError) as error:
         return _failed(" ".join(str(error).split()))
