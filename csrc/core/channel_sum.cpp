@@ -11,9 +11,10 @@ namespace {
 
 // Tensors of more bytes than this are not expected in a cache.
 constexpr int64_t kCachedBytes = int64_t{14} << 20;
-// A share over the mean that costs less than narrower tiles do, measured.
-constexpr double kUneven = 1.25;
-constexpr int64_t kMaxTile = 64;  // channels of a task, but along channels
+// A thread's share over the mean that costs less than narrower tiles do, measured.
+constexpr double kUneven = 2.0;
+// Positions that are walked together, which is worth more than even shares, measured.
+constexpr int32_t kManyLanes = 8;
 // Neighbouring channels that a task takes from a cache, measured.
 constexpr int64_t kCachedRunBytes = 2048;
 // Of all operands: what a task moves along positions, about.
@@ -113,9 +114,9 @@ void choose_group(ChannelSumPlan& plan, int64_t size, bool from_memory) {
 }
 
 // kAlongChannels: how many positions with all their channels lie one after the other in every
-// tensor, as many as fit a tile and make whole vectors.
+// tensor, as many as fit a tile: all sixteen, or a number that makes whole vectors.
 int32_t lanes_together(const ChannelSumPlan& plan, int64_t size) {
-    if (plan.transposes || plan.positions.count != 1 || plan.channel_tiles != 1) return 1;
+    if (plan.transposes || plan.positions.count != 1) return 1;
     for (int k = 0; k < plan.operands; ++k) {
         if (plan.positions.stride[0][k] != plan.channels * size) return 1;
     }
@@ -127,14 +128,13 @@ int32_t lanes_together(const ChannelSumPlan& plan, int64_t size) {
 // kAlongPositions: few enough that threads get even shares.
 int64_t channels_of_task(const ChannelSumPlan& plan, int64_t size) {
     const int64_t elements = plan.rows_per_block * plan.chunks_per_task * plan.chunk;
-    return std::clamp<int64_t>(kTaskBytes / (plan.operands * elements * size), 1, kMaxTile);
+    return std::clamp<int64_t>(kTaskBytes / (plan.operands * elements * size), 1, kFewChannels);
 }
 // kAlongChannels: as many as fit, as every further tile makes runs of memory shorter.
 int64_t even_tile(const ChannelSumPlan& plan, int64_t outer, int64_t bytes) {
-    const int64_t tiles =
-        even_parts(divide_up(plan.channels, plan.channel_tile),
-                   divide_up(plan.channels, kWholeChannels), outer, threads_for(bytes), kUneven);
-    return std::min(plan.channel_tile, round_up(divide_up(plan.channels, tiles), kWholeChannels));
+    const int64_t most = std::max<int64_t>(1, plan.channel_tile / kWholeChannels);
+    return kWholeChannels * even_part(divide_up(plan.channels, kWholeChannels), most, 1, outer,
+                                      threads_for(bytes), kUneven);
 }
 
 void cut_into_tasks(ChannelSumPlan& plan, int64_t size, int64_t bytes) {
@@ -150,7 +150,7 @@ void cut_into_tasks(ChannelSumPlan& plan, int64_t size, int64_t bytes) {
                               : plan.rows * divide_up(plan.chunks_per_row, plan.chunks_per_task);
     switch (plan.traversal) {
         case Traversal::kAlongPositions:
-            plan.channel_tile = plan.transposes ? kMaxTile : channels_of_task(plan, size);
+            plan.channel_tile = plan.transposes ? kFewChannels : channels_of_task(plan, size);
             break;
         case Traversal::kAlongChannels:
             // Whole vectors, so that tiles start as aligned as the tensor does. From memory, long
@@ -159,18 +159,20 @@ void cut_into_tasks(ChannelSumPlan& plan, int64_t size, int64_t bytes) {
             plan.channel_tile =
                 std::min(plan.transposes ? kTransposed : kChannelTile,
                          plan.channel_tile * kSumLanes / lanes / kSumLanes * kSumLanes);
-            plan.channel_tile = even_tile(plan, outer, bytes);
+            plan.lanes_together =
+                plan.channel_tile < plan.channels ? 1 : lanes_together(plan, size);
+            if (plan.lanes_together < kManyLanes) {
+                plan.channel_tile = even_tile(plan, outer, bytes);
+                if (plan.channel_tile < plan.channels) plan.lanes_together = 1;
+            }
             break;
         case Traversal::kStaged:
-            plan.channel_tile = plan.has_neighbouring_channels ? kMaxTile : 1;
+            plan.channel_tile = plan.has_neighbouring_channels ? kFewChannels : 1;
             break;
     }
     plan.channel_tile = std::min(plan.channel_tile, plan.channels);
     plan.channel_tiles = divide_up(plan.channels, plan.channel_tile);
-    if (plan.traversal == Traversal::kAlongChannels) {
-        plan.lanes_together = lanes_together(plan, size);
-        choose_group(plan, size, from_memory);
-    }
+    if (plan.traversal == Traversal::kAlongChannels) choose_group(plan, size, from_memory);
     plan.tasks = outer * plan.channel_tiles;
 }
 

@@ -20,6 +20,7 @@ inline constexpr int kSumLanes = 16;
 inline constexpr int64_t kSumBlock = 1024;     // elements of a block, at most
 inline constexpr int64_t kChunksPerTask = 16;  // blocks of a long row that one task makes, at most
 inline constexpr int64_t kChannelTile = 1024;  // channels of a task along channels, at most
+inline constexpr int64_t kFewChannels = 64;    // channels of a task otherwise, at most
 inline constexpr int64_t kPositionGroup = 64;  // positions that it takes at a time, at most
 inline constexpr int64_t kWholeChannels = 32;  // channels that kernels take at a time
 inline constexpr int64_t kTransposed = 256;    // neighbours that are transposed at a time
@@ -75,8 +76,10 @@ int64_t task_at(const ChannelSumPlan& plan, int64_t unit);
 // Calls function(begin, end) for even shares of the tasks, as parallel_for() does.
 template <class Function>
 void share_tasks(const ChannelSumPlan& plan, int threads, const Function& function) {
+    if (threads > plan.tasks) threads = static_cast<int>(plan.tasks);
     parallel_for(work_units(plan), threads, [&](int64_t begin, int64_t end) {
-        function(task_at(plan, begin), task_at(plan, end));
+        const int64_t first = task_at(plan, begin), last = task_at(plan, end);
+        if (first < last) function(first, last);
     });
 }
 

@@ -120,13 +120,15 @@ int threads_for(int64_t bytes) {
     return static_cast<int>(std::min<int64_t>(thread_limit(), bytes / kMinBytesPerThread));
 }
 
-int64_t even_parts(int64_t least, int64_t most, int64_t outer, int threads, double uneven) {
-    const auto are_even = [&](int64_t tasks) {
+int64_t even_part(int64_t units, int64_t most, int64_t least, int64_t outer, int threads,
+                  double uneven) {
+    const auto is_even = [&](int64_t part) {
+        const int64_t tasks = outer * divide_up(units, part);
         return static_cast<double>(round_up(tasks, threads)) <= uneven * static_cast<double>(tasks);
     };
-    int64_t parts = least;
-    while (parts < most && !are_even(outer * parts)) ++parts;
-    return parts;
+    int64_t part = std::min(most, units);
+    while (part > least && !is_even(part)) --part;
+    return part;
 }
 
 void parallel_for(int64_t count, int threads, RangeFunction function, const void* context) {

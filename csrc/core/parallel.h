@@ -17,9 +17,11 @@ bool has_openmp();
 // Threads worth using for work that moves this many bytes.
 int threads_for(int64_t bytes);
 
-// Into how many parts, from `least` on and at most `most`, to cut each of `outer` equal pieces of
-// work so that no thread's share is more than `uneven` times the mean.
-int64_t even_parts(int64_t least, int64_t most, int64_t outer, int threads, double uneven);
+// Each of `outer` equal pieces of work has `units`, to be cut into parts: how many units a part
+// gets, from `most` down to `least`, so that no thread's share is more than `uneven` times the
+// mean. `least` where none does it.
+int64_t even_part(int64_t units, int64_t most, int64_t least, int64_t outer, int threads,
+                  double uneven);
 
 using RangeFunction = void (*)(const void* context, int64_t begin, int64_t end);
 

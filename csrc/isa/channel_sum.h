@@ -425,7 +425,7 @@ class ChannelSum {
         }
     }
 
-    static constexpr int kMaxTile = 64;
+    static constexpr int kMaxTile = static_cast<int>(kFewChannels);
     // Of outputs that are transposed: past the caches, runs of 256 bytes (measured).
     static constexpr int kResultLines = sizeof(T) == 2 ? 128 : kMaxTile;
     static constexpr int kMaxChunks = static_cast<int>(kChunksPerTask);

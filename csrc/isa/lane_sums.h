@@ -52,7 +52,7 @@ class LaneSums {
     // are copied, with what is around the lane.
     void part_lanes() {
         constexpr size_t kPairBytes = kPairLanes * sizeof(float);
-        float row[kSums][kPairLanes + kMaxChannels + kPairLanes];
+        float row[kSums][kPairLanes + kMaxChannels + kPairLanes] = {};
         for (int lane = lanes_ - 1; lane >= 0; --lane) {
             const int first = lane * channels_;
             const int before = first % kPairLanes;

@@ -150,7 +150,7 @@ class PoolTile : protected PoolGeometry<T> {
                 held =
                     static_cast<uint32_t>(least(odd_elements(shape.offset + elements), elements));
             // So few would be narrowed, in whole steps, over what waits behind them.
-            if (held < elements && elements - held < kLanes / 2) held = 0;
+            if (kIsNarrow && held < elements && elements - held < kLanes / 2) held = 0;
             shape.columns = elements - held;
         }
         // The transposition takes whole steps of positions.

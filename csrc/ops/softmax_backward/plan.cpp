@@ -21,8 +21,8 @@ constexpr int64_t kNearTileBytes = 1 << 20;
 constexpr int64_t kFarTileBytes = 8 << 20;
 constexpr int64_t kNearRunBytes = 1024;
 constexpr int64_t kPage = 4096;
-// Runs that the hardware follows as well by itself; what is asked for across pages drives out what
-// was before it was used (measured).
+// Runs that the hardware follows as well by itself: lines that are asked for across pages drive
+// each other out of the caches before they are used (measured).
 constexpr int64_t kLongRunBytes = 2048;
 constexpr double kUneven = 1.1;  // a share over the mean that costs less than shorter runs do
 constexpr int64_t kStagedRows = 16;
@@ -81,10 +81,9 @@ int64_t column_count(const Op::Plan& plan) {
     int64_t columns = Op::kMaxColumns;
     while (columns > kMinColumns && plan.length > tile_bytes / (columns * element_bytes))
         columns /= 2;
-    const int64_t parts =
-        even_parts(divide_up(extent, columns), divide_up(extent, kMinColumns),
-                   plan.rows.iterations() / extent, threads_for(plan.bytes), kUneven);
-    return round_up(divide_up(extent, parts), 2 * kLanes);
+    constexpr int64_t kUnit = 2 * kLanes;
+    return kUnit * even_part(divide_up(extent, kUnit), columns / kUnit, kMinColumns / kUnit,
+                             plan.rows.iterations() / extent, threads_for(plan.bytes), kUneven);
 }
 
 // kAcrossRows: whether what is written in one piece is whole cache lines, but for a few.
@@ -128,6 +127,7 @@ void cut_into_tasks(Op::Plan& plan, int64_t row_bytes) {
     plan.chunk = plan.chunks == 1 ? plan.length
                                   : divide_up(divide_up(plan.length, plan.chunks), kLanes) * kLanes;
     plan.chunks = divide_up(plan.length, plan.chunk);
+    // Such rows have tiles of the fewest columns: no number of threads changes this.
     plan.split = plan.groups < 16 && plan.chunks >= 64;
     plan.chunks_per_task = 16;
     plan.tasks =
