@@ -249,7 +249,7 @@ class PoolTile : protected PoolGeometry<T> {
         // The begin apart, so that the rest begins evenly.
         const uint32_t begin = kEven - static_cast<uint32_t>(shape.offset % kEven);
         if (begin < kEven && begin % kBlock<T> == 0 && shape.rows == 1 && shape.rest == 0 &&
-            shape.columns > 4 * begin) {
+            shape.columns > begin + kEven / 2) {
             LanesShape first = shape;
             first.columns = begin;
             store_lanes(grad_input_, from, first, tail);
