@@ -64,4 +64,24 @@ __aicore__ inline void store_lanes(const GlobalTensor<T>& to, const LocalTensor<
     }
 }
 
+// copy(shape, 0); or the begin of the lanes apart, where that takes less time than to copy the rest
+// from between multiples of 512 bytes on: copy(part, its first element of a lane).
+template <typename T, typename Copy>
+__aicore__ inline void copy_evenly(LanesShape shape, const Copy& copy) {
+    uint32_t begin = 0;
+#if __CCE_AICORE__ == 220
+    constexpr uint32_t kEven = 512 / sizeof(T);
+    const uint32_t apart = kEven - static_cast<uint32_t>(shape.offset % kEven);
+    if (apart < kEven && apart % kBlock<T> == 0 && shape.rows == 1 && shape.rest == 0 &&
+        shape.columns > apart + kEven / 2) {
+        LanesShape first = shape;
+        first.columns = begin = apart;
+        copy(first, 0);
+        shape.offset += begin;
+        shape.columns -= begin;
+    }
+#endif
+    copy(shape, begin);
+}
+
 }  // namespace kernels

@@ -69,7 +69,9 @@ class PoolTile : protected PoolGeometry<T> {
 
     __aicore__ inline void load(const LanesShape& shape) {
         const LocalTensor<T> to = loads_.template AllocTensor<T>();
-        load_lanes(to, grad_output_, shape);
+        copy_evenly<T>(shape, [&](const LanesShape& part, uint32_t begin) {
+            load_lanes(to[begin], grad_output_, part);
+        });
         loads_.EnQue(to);
     }
     // As the next load of the core, to position `at` of grads_ and those that follow; returns what
@@ -188,7 +190,10 @@ class PoolTile : protected PoolGeometry<T> {
         }
         stores_.EnQue(to);
         LocalTensor<T> done = stores_.template DeQue<T>();
-        store_evenly(done, shape);
+        const LocalTensor<T> tail = tail_buffer_.Get<T>();
+        copy_evenly<T>(shape, [&](const LanesShape& part, uint32_t begin) {
+            store_lanes(grad_input_, done[begin], part, tail);
+        });
         stores_.FreeTensor(done);
     }
     // Rounds `length` positions to T, in place.
@@ -241,25 +246,6 @@ class PoolTile : protected PoolGeometry<T> {
         } else {
             interleave(to[begin * kLanes], from[begin], end - begin, pitch, scratch_, lanes);
         }
-    }
-
-    __aicore__ inline void store_evenly(const LocalTensor<T>& from, LanesShape shape) {
-        const LocalTensor<T> tail = tail_buffer_.Get<T>();
-#if __CCE_AICORE__ == 220
-        // The begin apart, so that the rest begins evenly.
-        const uint32_t begin = kEven - static_cast<uint32_t>(shape.offset % kEven);
-        if (begin < kEven && begin % kBlock<T> == 0 && shape.rows == 1 && shape.rest == 0 &&
-            shape.columns > 4 * begin) {
-            LanesShape first = shape;
-            first.columns = begin;
-            store_lanes(grad_input_, from, first, tail);
-            shape.offset += begin;
-            shape.columns -= begin;
-            store_lanes(grad_input_, from[begin], shape, tail);
-            return;
-        }
-#endif
-        store_lanes(grad_input_, from, shape, tail);
     }
 
     static constexpr uint32_t kLoads = 2;

@@ -110,7 +110,7 @@ bool tile_rows(const Shape& shape, const device::Product& product, SoftmaxBackwa
         const int64_t room = product.buffer_bytes - (4 << 10) - tail_bytes(product);
         return std::min(room / row, kMaxTileRows);
     };
-    const int64_t block = 32 / std::min(shape.in_size, shape.out_size);  // elements
+    const int64_t block = 32 / shape.least_size();  // elements
     const int64_t unit = block / std::gcd(shape.length, block);
     const bool is_dense = most_rows(shape.length) >= (product.has_byte_copies ? 1 : unit);
     const int64_t pitch = is_dense ? shape.length : round_up(shape.length, kLanes);
@@ -119,7 +119,7 @@ bool tile_rows(const Shape& shape, const device::Product& product, SoftmaxBackwa
     t = basic_tiling(shape, kSoftmaxRows);
     // Between cores: blocks of 32 bytes where products store no less, else 512 bytes as long as
     // that leaves every core some groups, or any row where that shares out better.
-    const int64_t row_bytes = shape.length * std::min(shape.in_size, shape.out_size);
+    const int64_t row_bytes = shape.length * shape.least_size();
     const int64_t even = 512 / std::gcd<int64_t>(row_bytes, 512);
     t.items_per_group = unit;
     if (product.has_byte_copies) {

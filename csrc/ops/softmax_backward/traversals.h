@@ -13,6 +13,7 @@ struct Shape {
     int64_t in_size, out_size;
 
     int64_t numel() const { return outer * length * inner; }
+    int64_t least_size() const { return in_size < out_size ? in_size : out_size; }
     // UB bytes per element of a tile: buffers of both inputs, two of the result, and floats.
     int64_t chunk_bytes(int64_t input_buffers) const {
         return input_buffers * 2 * in_size + 2 * out_size + (in_size == 4 ? 4 : 8);
