@@ -1,7 +1,5 @@
 #include "core/streaming.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <limits>
 
@@ -10,20 +8,7 @@ namespace {
 
 // Measured break-even of non-temporal stores (docs/performance.md).
 constexpr int64_t kCachedBytes = int64_t{24} << 20;
-// Along memory, three quarters of the third cache, but no more of one that others share (measured
-// on Granite Rapids).
-constexpr int64_t kMostCachedBytes = int64_t{48} << 20;
 constexpr int64_t kLineBytes = 64;
-
-int64_t third_cache_bytes() {
-#ifdef _SC_LEVEL3_CACHE_SIZE
-    return sysconf(_SC_LEVEL3_CACHE_SIZE);
-#else
-    return 0;
-#endif
-}
-const int64_t g_cached_along =
-    std::clamp(third_cache_bytes() / 4 * 3, kCachedBytes, kMostCachedBytes);
 
 }  // namespace
 
@@ -36,10 +21,6 @@ int64_t saturated_bytes(int64_t numel, int64_t bytes_per_element) {
 
 bool streaming_pays(int64_t bytes) {
     return bytes >= kCachedBytes;
-}
-
-bool streaming_pays_along(int64_t bytes) {
-    return bytes >= g_cached_along;
 }
 
 bool are_whole_lines(std::initializer_list<int64_t> bytes) {

@@ -11,10 +11,8 @@ namespace ascend_grad {
 int64_t saturated_bytes(int64_t numel, int64_t bytes_per_element);
 
 // Whether an output that is written once should bypass the caches: where a call moves as many bytes
-// as the caches hold. Same bits either way. Of calls that walk along memory a large third cache
-// holds more; those that walk across it gain nothing from that (measured).
+// as the caches hold. Same bits either way.
 bool streaming_pays(int64_t bytes);
-bool streaming_pays_along(int64_t bytes);
 
 // Whether stores to runs of so many elements, one after the other from element 0 on, fill whole
 // cache lines: lines that are streamed in parts take up to fifty times as long (measured on Granite

@@ -10,11 +10,10 @@ using Op = AvgPool2dBackward;
 namespace {
 
 // Measured: mostly stores, which pay to pass the caches from 2/3 of the usual size on with one
-// thread, from 4/3 on with several; by way of a stage, which costs as much as it gains before, from
-// 8/3 on.
+// thread, from 4/3 on with several or by way of a stage.
 bool streams(const Op::Plan& plan, int threads) {
-    if (plan.stages) return streaming_pays(plan.bytes / 8 * 3);
-    const int64_t bytes = threads == 1 ? saturated_bytes(plan.bytes, 3) / 2 : plan.bytes / 4 * 3;
+    const int64_t bytes =
+        threads == 1 && !plan.stages ? saturated_bytes(plan.bytes, 3) / 2 : plan.bytes / 4 * 3;
     return plan.streaming_fits && streaming_pays(bytes);
 }
 

@@ -45,10 +45,9 @@ bool streams(const ChannelSumPlan& sums, const Op::Args& args) {
     const int64_t size = static_cast<int64_t>(data_type_size(grad_input.dtype));
     // Measured: where it is transposed, ordinary stores lose from half the size on.
     if (sums.transposes) return streaming_pays(saturated_bytes(grad_input.numel, 6 * size));
-    const int64_t bytes = saturated_bytes(grad_input.numel, 3 * size);
-    if (sums.traversal == Traversal::kAlongPositions) return streaming_pays_along(bytes);
-    return sums.traversal == Traversal::kAlongChannels && streaming_pays(bytes) &&
-           fills_lines(sums, grad_input);
+    if (!streaming_pays(saturated_bytes(grad_input.numel, 3 * size))) return false;
+    return sums.traversal == Traversal::kAlongPositions ||
+           (sums.traversal == Traversal::kAlongChannels && fills_lines(sums, grad_input));
 }
 
 }  // namespace

@@ -12,12 +12,10 @@ namespace {
 // Across rows a tile is read twice, and what ordinary stores bring into the caches drives it out:
 // from two thirds of the usual size on it pays to go past them (measured).
 bool streams(const Op::Plan& plan) {
-    if (!plan.streaming_fits) return false;
     const bool is_across = (plan.traversal == Op::Traversal::kAcrossRows && !plan.is_plane) ||
                            plan.traversal == Op::Traversal::kAcrossToAlong;
-    if (is_across) return streaming_pays(saturated_bytes(plan.bytes, 3) / 2);
-    return plan.traversal == Op::Traversal::kAlongToAcross ? streaming_pays(plan.bytes)
-                                                           : streaming_pays_along(plan.bytes);
+    return plan.streaming_fits &&
+           streaming_pays(is_across ? saturated_bytes(plan.bytes, 3) / 2 : plan.bytes);
 }
 
 }  // namespace
