@@ -21,9 +21,6 @@ constexpr int64_t kNearTileBytes = 1 << 20;
 constexpr int64_t kFarTileBytes = 8 << 20;
 constexpr int64_t kNearRunBytes = 1024;
 constexpr int64_t kPage = 4096;
-// Runs that the hardware follows as well by itself: lines that are asked for across pages drive
-// each other out of the caches before they are used (measured).
-constexpr int64_t kLongRunBytes = 2048;
 constexpr double kUneven = 1.1;  // a share over the mean that costs less than shorter runs do
 constexpr int64_t kStagedRows = 16;
 
@@ -117,9 +114,6 @@ void cut_into_tasks(Op::Plan& plan, int64_t row_bytes) {
     const int64_t extent = plan.rows.extent[inner];
     plan.rows_per_group = std::min(plan.rows_per_group, extent);
     plan.is_plane = plan.is_plane && plan.rows_per_group == extent;
-    const int64_t run_bytes =
-        plan.rows_per_group * static_cast<int64_t>(data_type_size(plan.dtype));
-    plan.asks_ahead = run_bytes < kLongRunBytes || !lie_pages_apart(plan);
     plan.groups_per_loop = divide_up(extent, plan.rows_per_group);
     plan.groups = plan.rows.iterations() / extent * plan.groups_per_loop;
 

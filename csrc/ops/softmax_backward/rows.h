@@ -233,7 +233,7 @@ class SoftmaxRows {
             float* to = lanes_.at(0, lane, c);
             LanePair sum = load_pair(to);
             for (int k = 0; k < m; ++k) {
-                if (plan_.asks_ahead) prefetch_pair<kGroup>(g[k] + c, y[k] + c);
+                prefetch_pair<kGroup>(g[k] + c, y[k] + c);
                 sum = sum + products_of(g[k] + c, y[k] + c, count_ - c);
             }
             store_raw(to, sum.low);
