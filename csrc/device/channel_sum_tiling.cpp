@@ -152,7 +152,8 @@ uint64_t buffer_bytes(const ChannelSumTiling& t, const ChannelSumKernel& kernel,
     const uint64_t work_bytes = work * work_elements(t, kernel) * sizeof(float);
     bytes += (1 + kernel.sums) * tile * sizeof(float) + work_bytes;
     if (kernel.writes)
-        bytes += product.arch == 100 ? work_bytes + kConstantBytes910A : tile / 8 + kConstantBytes;
+        bytes += product.arch == 100 ? work_bytes + kConstantBytes910A
+                                     : (tile + t.load) / 8 + kConstantBytes;
     if (product.arch == 100) bytes += kTailBytes910A;
     if (kernel.vector_bytes < sizeof(float)) bytes += 2 * t.vector_space * kernel.vector_bytes;
     bytes += (2 * t.vector_space + (2 * kernel.sums + 1) * t.sum_space + kSlack) * sizeof(float);

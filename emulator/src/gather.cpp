@@ -183,7 +183,8 @@ uint64_t gather_mask(const GatherMaskCall& call, Loc loc) {
     }
     for (size_t i = 0; i < picks.size(); ++i)
         copy_element(core, call.dst.address + i * size, picks[i], size);
-    core.charge(instr, vector_cycles(core, 2, walk.repeats), walk.repeats);
+    const uint64_t rows = walk.repeats * ((used + lanes - 1) / lanes);
+    core.charge(instr, vector_cycles(core, 2, rows), rows);
     return core.gather_count = picks.size();
 }
 

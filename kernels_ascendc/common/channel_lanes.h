@@ -52,21 +52,15 @@ class ChannelLanes {
 #else
     static constexpr uint32_t kTailBytes = kBlockBytes;
 #endif
-    __aicore__ inline void store(const LocalTensor<T>& from, const LaneRun& run,
-                                 const LocalTensor<T>& tail) {
+    // `shifted` has what follows before_even(), where that is no whole blocks.
+    __aicore__ inline void store(const LocalTensor<T>& from, const LocalTensor<T>& shifted,
+                                 const LaneRun& run, const LocalTensor<T>& tail) {
         order_stores();
         if (is_one_piece(run)) {
-            uint32_t done = 0;
-#if __CCE_AICORE__ == 220
-            // The begin apart, so that the rest begins evenly.
-            const uint32_t odd = static_cast<uint32_t>(run.offset * sizeof(T) % kEvenBytes);
-            const uint32_t begin = (kEvenBytes - odd) / sizeof(T);
-            if (odd > 0 && odd % kBlockBytes == 0 && run.count > 2 * begin) {
-                kernels::store(result_[run.offset], from, begin, tail);
-                done = begin;
-            }
-#endif
-            kernels::store(result_[run.offset + done], from[done], run.count - done, tail);
+            const uint32_t begin = before_even(run);
+            if (begin > 0) kernels::store(result_[run.offset], from, begin, tail);
+            kernels::store(result_[run.offset + begin],
+                           begin % kBlock<T> > 0 ? shifted : from[begin], run.count - begin, tail);
             return;
         }
         const uint32_t whole = run.last == run.length ? run.lanes : run.lanes - 1;
@@ -82,6 +76,16 @@ class ChannelLanes {
             kernels::store(result_[run.offset + whole * tiling_.lane_stride],
                            from[whole * tiling_.pitch], run.last, tail);
         }
+    }
+
+    // Elements of a run that are stored apart, so that the rest begins evenly.
+    __aicore__ inline uint32_t before_even([[maybe_unused]] const LaneRun& run) const {
+#if __CCE_AICORE__ == 220
+        const uint32_t odd = static_cast<uint32_t>(run.offset * sizeof(T) % kEvenBytes);
+        const uint32_t begin = (kEvenBytes - odd) / sizeof(T);
+        if (is_one_piece(run) && odd > 0 && run.count > 2 * begin) return begin;
+#endif
+        return 0;
     }
 
   private:

@@ -63,10 +63,19 @@ class ChannelPartials {
         }
     }
 
+    // This core has stored all its sums; wait_for_all_cores() follows.
+    __aicore__ inline void arrive() {
+#if __CCE_AICORE__ == 220
+        is_stored_ = new_event<HardEvent::MTE3_MTE2>();
+        SetFlag<HardEvent::MTE3_MTE2>(is_stored_);
+        CrossCoreSetFlag<0, PIPE_MTE3>(kArrived);
+#endif
+    }
     // `counts` has a block per core, for products without a barrier in hardware.
     __aicore__ inline void wait_for_all_cores([[maybe_unused]] const LocalTensor<int32_t>& counts) {
 #if __CCE_AICORE__ == 220
-        SyncAll();
+        CrossCoreWaitFlag(kArrived);
+        end_event<HardEvent::MTE3_MTE2>(is_stored_);
 #else
         PipeBarrier<PIPE_ALL>();
         if (GetBlockNum() > 1) SyncAll(barrier_, counts);
@@ -107,7 +116,10 @@ class ChannelPartials {
 #endif
     }
 
+    static constexpr uint16_t kArrived = 0;  // flag between cores
+
     const ChannelSumTiling& tiling_;
+    event_t is_stored_;
     GlobalTensor<int32_t> barrier_;
     GlobalTensor<float> partials_;
 };

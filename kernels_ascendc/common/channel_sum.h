@@ -13,8 +13,8 @@
 // and what ChannelResults wants.
 #pragma once
 
+#include "common/channel_buffers.h"
 #include "common/channel_flat.h"
-#include "common/channel_lanes.h"
 #include "common/channel_results.h"
 #include "common/channel_vectors.h"
 
@@ -48,8 +48,9 @@ class ChannelSum {
     static constexpr bool kVectorFirst = false;
     static constexpr bool kFlat = false;
 #endif
-    static constexpr uint32_t kMaxBuffers = 3;
     static constexpr uint32_t kWork = Element::kWork > kLeastWork ? Element::kWork : kLeastWork;
+    using Buffers = ChannelBuffers<T, Element::kWrites, kSplits>;
+    using Load = typename Buffers::Load;
 
   public:
     struct Pointers {
@@ -64,15 +65,12 @@ class ChannelSum {
                                  const Pointers& pointers)
         : tiling_(tiling),
           element_(element),
-          lanes_(tiling_, pointers.first, pointers.second, pointers.result),
+          buffers_(pipe, tiling_, pointers.first, pointers.second, pointers.result),
           partials_(tiling_, pointers.workspace),
           vectors_(pipe, tiling_, pointers.vector) {
         const uint32_t tile = tiling.tile;
-        pipe.InitBuffer(inputs_, static_cast<uint8_t>(tiling.input_buffers),
-                        ChannelLanes<T>::input_bytes(tiling.load));
         pipe.InitBuffer(block_sums_, 1, kSums * tiling.sum_space * sizeof(float));
         pipe.InitBuffer(buffer_, buffer_floats() * sizeof(float));
-        pipe.InitBuffer(tail_, ChannelLanes<T>::kTailBytes);
         LocalTensor<float> floats = buffer_.template Get<float>();
         tiles_.vector = floats;
         for (uint32_t i = 0; i < kSums; ++i) tiles_.sums[i] = floats[(1 + i) * tile];
@@ -87,13 +85,7 @@ class ChannelSum {
             const ChannelTiles channels(tiling_);
             vectors_.begin();
             Duplicate(tiles_.vector, 0.0f, static_cast<int32_t>(buffer_floats()));
-            if constexpr (Element::kWrites) {
-                for (uint32_t i = 0; i < tiling_.input_buffers; ++i) {
-                    is_stored_[i] = new_event<HardEvent::MTE3_MTE2>();
-                    SetFlag<HardEvent::MTE3_MTE2>(is_stored_[i]);
-                }
-            }
-            if constexpr (kSplits) first_is_loaded_ = new_event<HardEvent::MTE2_V>();
+            buffers_.begin();
             ChannelWalk walk(tiling_);
             if (kFlat && tiling_.layout == CHANNEL_SUM_FLAT) {
                 sum_flat(walk, ChannelFlat(tiling_));
@@ -101,16 +93,14 @@ class ChannelSum {
                 while (!walk.done()) sum_block(walk, channels);
             }
             vectors_.end();
-            if constexpr (kSplits) release_event<HardEvent::MTE2_V>(first_is_loaded_);
-            if constexpr (Element::kWrites) {
-                for (uint32_t i = 0; i < tiling_.input_buffers; ++i)
-                    end_event<HardEvent::MTE3_MTE2>(is_stored_[i]);
-            }
+            partials_.arrive();
+            buffers_.store_rest();
         }
         wait_for<HardEvent::V_MTE2>();
         ChannelResults<Element>(tiling_, element_, partials_, tiles_.sums[0], tiles_.vector,
                                 tiles_.work[0])
             .store();
+        if (tiling_.contributions > 0) buffers_.end();
     }
 
   private:
@@ -133,17 +123,17 @@ class ChannelSum {
                  tiles += (run.lanes - 1) / tiling_.slots + 1) {
                 at_end = walk.next(run);
                 const bool first = tiles == 0;
-                const Load load = load_inputs(run, walk, first);
+                const Load& load = load_inputs(run, walk, first);
                 if (first) begin_tiles(channels, lanes, last_channels);
                 const bool splits = kSplits && run.lanes <= tiling_.slots;
-                if (splits) work_on_first(load, run, first);
+                if (splits) work_on_first(load, first);
                 // Nothing overlaps with what comes after a core's last load.
                 if (splits && walk.done()) {
                     if (!added) sums = block_sums_.template AllocTensor<float>();
                     reduce_first(added ? more_sums_ : sums, channels, lanes);
                     reduced = 1;
                 }
-                process(load, run, first, splits);
+                process(load, first, splits);
             }
             if (!added && reduced == 0) sums = block_sums_.template AllocTensor<float>();
             reduce(added ? more_sums_ : sums, reduced, kSums, channels, lanes, tiles_.vector);
@@ -176,7 +166,7 @@ class ChannelSum {
             Duplicate(more_sums_, 0.0f, floats);
             for (uint32_t tiles = 0; tiles < kTilesPerSum && !at_end; ++tiles) {
                 at_end = walk.next(run);
-                const Load load = load_inputs(run, walk, begins);
+                const Load& load = load_inputs(run, walk, begins);
                 if (begins) {
                     channels.repeat(values, vectors_.take(1, tiling_.group), tiles_.vector,
                                     tiles_.sums[0], tiles_.work[0]);
@@ -184,7 +174,7 @@ class ChannelSum {
                     begins = false;
                 }
                 channels.expand(tiles_.vector, values, run.offset, run.count);
-                process(load, run, true, false);
+                process(load, true, false);
                 for (uint32_t i = 0; i < kSums; ++i)
                     channels.add(more_sums_[i * tiling_.sum_space], tiles_.sums[i], tiles_.work[0],
                                  run.offset, run.count);
@@ -203,22 +193,13 @@ class ChannelSum {
         vectors_.free();
     }
 
-    struct Load {
-        LocalTensor<T> inputs;
-        uint32_t head;  // where the run begins in both
-    };
-
-    __aicore__ inline Load load_inputs(const LaneRun& run, const ChannelWalk& walk,
-                                       bool with_vector) {
-        if constexpr (Element::kWrites) WaitFlag<HardEvent::MTE3_MTE2>(is_stored_[parity_]);
-        const LocalTensor<T> inputs = inputs_.template AllocTensor<T>();
+    __aicore__ inline const Load& load_inputs(const LaneRun& run, const ChannelWalk& walk,
+                                              bool with_vector) {
         if (kVectorFirst && with_vector) vectors_.load(walk);
-        const uint32_t head = lanes_.load_first(inputs, run);
-        if constexpr (kSplits) SetFlag<HardEvent::MTE2_V>(first_is_loaded_);
+        const Load& load = buffers_.load_first(run);
         if (!kVectorFirst && with_vector) vectors_.load(walk);
-        lanes_.load_second(inputs, run);
-        inputs_.EnQue(inputs);
-        return {inputs, head};
+        buffers_.load_second(load, walk.done());
+        return load;
     }
 
     // Zeros where the first tile of a sum sets nothing.
@@ -233,20 +214,17 @@ class ChannelSum {
     }
 
     // For loads of one tile; process() does what is left.
-    __aicore__ inline void work_on_first(const Load& load, const LaneRun& run, bool first) {
-        if constexpr (kSplits) {
-            WaitFlag<HardEvent::MTE2_V>(first_is_loaded_);
-            const uint32_t begin = run.slot * tiling_.pitch;
-            if (first) clear_around(begin, run.count);
-            element_.begin(tiles_at(load, 0, begin), run.count, first);
-        }
+    __aicore__ inline void work_on_first(const Load& load, bool first) {
+        buffers_.wait_for_first();
+        const uint32_t begin = load.run.slot * tiling_.pitch, count = load.run.count;
+        if (first) clear_around(begin, count);
+        element_.begin(tiles_at(load, 0, begin), count, first);
     }
 
-    __aicore__ inline void process(const Load& load, const LaneRun& run, bool first, bool splits) {
-        LocalTensor<T> inputs = inputs_.template DeQue<T>();
-        if constexpr (kSplits) {
-            if (!splits) WaitFlag<HardEvent::MTE2_V>(first_is_loaded_);
-        }
+    __aicore__ inline void process(const Load& load, bool first, bool splits) {
+        const LaneRun& run = load.run;
+        buffers_.take();
+        if (!splits) buffers_.wait_for_first();
         const uint32_t begin = run.slot * tiling_.pitch;
         for (uint32_t lane = 0; lane < run.lanes; lane += tiling_.slots) {
             const uint32_t at = lane * tiling_.pitch;
@@ -263,20 +241,14 @@ class ChannelSum {
             }
             first = false;
         }
-        if constexpr (Element::kWrites) {
-            wait_for<HardEvent::V_MTE3>();
-            lanes_.store(tiles_at(load, 0, 0).second, run, tail_.template Get<T>());
-            SetFlag<HardEvent::MTE3_MTE2>(is_stored_[parity_]);
-            parity_ = (parity_ + 1) % tiling_.input_buffers;
-        }
-        inputs_.FreeTensor(inputs);
+        buffers_.give_back();
     }
 
     // From element `from` of the load and `at` of the tile on.
     __aicore__ inline ElementTiles<T> tiles_at(const Load& load, uint32_t from, uint32_t at) {
         ElementTiles<T> tiles = tiles_;
-        tiles.first = load.inputs[load.head + from];
-        tiles.second = load.inputs[lanes_.second_at() + load.head + from];
+        tiles.first = load.first[from];
+        tiles.second = load.second[from];
         tiles.vector = tiles_.vector[at];
         for (uint32_t i = 0; i < kSums; ++i) tiles.sums[i] = tiles_.sums[i][at];
         return tiles;
@@ -298,24 +270,21 @@ class ChannelSum {
         if constexpr (kWork > 1) {
             reduce(sums, 0, 1, channels, lanes, tiles_.work[1]);
         } else {
-            LocalTensor<T> other = inputs_.template AllocTensor<T>();
+            LocalTensor<T> other = buffers_.borrow();
             reduce(sums, 0, 1, channels, lanes, other.template ReinterpretCast<float>());
-            inputs_.FreeTensor(other);
+            buffers_.give_back(other);
         }
     }
 
     const ChannelSumTiling tiling_;
     Element& element_;
-    ChannelLanes<T> lanes_;
+    Buffers buffers_;
     ChannelPartials<kSums> partials_;
     ChannelVectors<Vector> vectors_;
-    TQue<TPosition::VECIN, 1> inputs_;
     TQue<TPosition::VECOUT, 1> block_sums_;
-    TBuf<TPosition::VECCALC> buffer_, tail_;
+    TBuf<TPosition::VECCALC> buffer_;
     ElementTiles<T> tiles_;
     LocalTensor<float> more_sums_, zeros_;
-    uint32_t parity_ = 0;  // of the tile's input buffer
-    event_t is_stored_[kMaxBuffers], first_is_loaded_;
 };
 
 }  // namespace kernels

@@ -1,0 +1,158 @@
+// Input buffers of a sum over channels (device/channel_sum.h), in turn: what was loaded is worked
+// on there, and stored from there where there are results.
+#pragma once
+
+#include "common/channel_lanes.h"
+
+namespace kernels {
+
+template <uint32_t bytes>
+struct BitsOf {
+    using Type = uint16_t;
+};
+template <>
+struct BitsOf<4> {
+    using Type = uint32_t;
+};
+
+// kWrites: there is a result, in place of the second input; kSplits: the first input may be worked
+// on before the second is there.
+template <typename T, bool kWrites, bool kSplits>
+class ChannelBuffers {
+  public:
+    struct Load {
+        LaneRun run;
+        LocalTensor<T> first, second;
+        LocalTensor<T> inputs;
+    };
+
+    __aicore__ inline ChannelBuffers(TPipe& pipe, const ChannelSumTiling& tiling, GM_ADDR first,
+                                     GM_ADDR second, GM_ADDR result)
+        : count_(tiling.input_buffers), lanes_(tiling, first, second, result) {
+        pipe.InitBuffer(inputs_, static_cast<uint8_t>(count_),
+                        ChannelLanes<T>::input_bytes(tiling.load));
+        pipe.InitBuffer(tail_, ChannelLanes<T>::kTailBytes);
+#if __CCE_AICORE__ == 220
+        if (kWrites) pipe.InitBuffer(bits_, round_up(tiling.load / 8, kBlockBytes));
+#endif
+    }
+
+    // Comes before any other call, end() after them.
+    __aicore__ inline void begin() {
+        for (uint32_t i = 0; kWrites && i < count_; ++i) {
+            is_worked_on_[i] = new_event<HardEvent::V_MTE3>();
+            is_stored_[i] = new_event<HardEvent::MTE3_MTE2>();
+            SetFlag<HardEvent::MTE3_MTE2>(is_stored_[i]);
+        }
+        if (kSplits) first_is_loaded_ = new_event<HardEvent::MTE2_V>();
+#if __CCE_AICORE__ == 220
+        if (kWrites) {
+            const LocalTensor<Bits> bits = bits_.template Get<Bits>();
+            Duplicate(bits, kAll, static_cast<int32_t>(bits.GetSize()));
+        }
+#endif
+    }
+    __aicore__ inline void end() {
+        for (uint32_t i = 0; kWrites && i < count_; ++i) {
+            release_event<HardEvent::V_MTE3>(is_worked_on_[i]);
+            end_event<HardEvent::MTE3_MTE2>(is_stored_[i]);
+        }
+        if (kSplits) release_event<HardEvent::MTE2_V>(first_is_loaded_);
+    }
+
+    // load_second() follows, then take() and give_back(); what it returns stays until store_rest()
+    // or `count_` further loads.
+    __aicore__ inline const Load& load_first(const LaneRun& run) {
+        const uint32_t buffer = loaded_ % count_;
+        if (kWrites) WaitFlag<HardEvent::MTE3_MTE2>(is_stored_[buffer]);
+        Load& load = loads_[buffer];
+        load.run = run;
+        load.inputs = inputs_.template AllocTensor<T>();
+        const uint32_t head = lanes_.load_first(load.inputs, run);
+        load.first = load.inputs[head];
+        load.second = load.inputs[lanes_.second_at() + head];
+        if (kSplits) SetFlag<HardEvent::MTE2_V>(first_is_loaded_);
+        return load;
+    }
+    __aicore__ inline void load_second(const Load& load, bool is_last) {
+        lanes_.load_second(load.inputs, load.run);
+        LocalTensor<T> inputs = load.inputs;
+        inputs_.EnQue(inputs);
+        // Results wait until their buffer is wanted: loads come first.
+        const uint32_t most = is_last ? 1 : count_ - 1;
+        for (++loaded_; loaded_ - stored_ > most;) store_next();
+    }
+
+    // Once for every load where kSplits, before its first input is worked on.
+    __aicore__ inline void wait_for_first() {
+        if (kSplits) WaitFlag<HardEvent::MTE2_V>(first_is_loaded_);
+    }
+    // Before both inputs are worked on, and after it.
+    __aicore__ inline void take() {
+        inputs_.template DeQue<T>();
+    }
+    __aicore__ inline void give_back() {
+        const uint32_t buffer = (loaded_ - 1) % count_;
+        if (!kWrites) return;
+        shift(loads_[buffer]);
+        SetFlag<HardEvent::V_MTE3>(is_worked_on_[buffer]);
+    }
+
+    // Results that are not yet stored.
+    __aicore__ inline void store_rest() {
+        while (stored_ < loaded_) store_next();
+    }
+
+    // A buffer that is free after load_second(), and until the next load.
+    __aicore__ inline LocalTensor<T> borrow() {
+        return inputs_.template AllocTensor<T>();
+    }
+    __aicore__ inline void give_back(LocalTensor<T>& borrowed) {
+        inputs_.FreeTensor(borrowed);
+    }
+
+  private:
+    static constexpr uint32_t kMaxBuffers = 3;
+
+    // Moves what begins at an even place of the result, but within a block here, to the first
+    // input's begin.
+    __aicore__ inline void shift([[maybe_unused]] const Load& load) {
+#if __CCE_AICORE__ == 220
+        const uint32_t begin = lanes_.before_even(load.run), rest = begin % kBlock<T>;
+        if (rest == 0) return;
+        const LocalTensor<Bits> bits = bits_.template Get<Bits>();
+        Duplicate(bits, static_cast<Bits>(kAll << rest), 1);
+        uint64_t moved = 0;
+        GatherMask(load.first.template ReinterpretCast<Bits>(),
+                   load.second[begin - rest].template ReinterpretCast<Bits>(), bits, true,
+                   load.run.count - begin + rest, GatherMaskParams(1, 1, 8, 8), moved);
+#endif
+    }
+
+    __aicore__ inline void store_next() {
+        const uint32_t buffer = stored_++ % count_;
+        Load& load = loads_[buffer];
+        if (kWrites) {
+            WaitFlag<HardEvent::V_MTE3>(is_worked_on_[buffer]);
+            lanes_.store(load.second, load.first, load.run, tail_.template Get<T>());
+            SetFlag<HardEvent::MTE3_MTE2>(is_stored_[buffer]);
+        }
+        inputs_.FreeTensor(load.inputs);
+    }
+
+    const uint32_t count_;
+    ChannelLanes<T> lanes_;
+    TQue<TPosition::VECIN, 1> inputs_;
+    TBuf<TPosition::VECCALC> tail_;
+#if __CCE_AICORE__ == 220
+    // A bit per element of a load: all but those before its even place.
+    using Bits = typename BitsOf<sizeof(T)>::Type;
+    static constexpr Bits kAll = static_cast<Bits>(~0u);
+    TBuf<TPosition::VECCALC> bits_;
+#endif
+    Load loads_[kMaxBuffers];
+    uint32_t loaded_ = 0, stored_ = 0;  // how many
+    event_t is_worked_on_[kMaxBuffers], is_stored_[kMaxBuffers], first_is_loaded_;
+};
+
+}  // namespace kernels
