@@ -107,10 +107,7 @@ def test_layouts(
     operator: Callable[[Arrays], list[np.ndarray]], shape: tuple[int, ...], dtype: np.dtype
 ) -> None:
     rng = np.random.default_rng(0)
-    values = {
-        name: random_values(extents, dtype, "normal", rng)
-        for name, extents in (("g", shape), ("x", shape), ("m", shape[1:2]), ("s", shape[1:2]))
-    }
+    values = some_values(shape, dtype)
     want = operator(values)
     for layout in (*LAYOUTS, "mixed", "mixed"):
         placed = {name: place_values(v, layout, rng).array for name, v in values.items()}

@@ -6,6 +6,7 @@ import multiprocessing
 import os
 import signal
 import threading
+from collections.abc import Callable
 
 import ascend_grad as ag
 import numpy as np
@@ -22,6 +23,16 @@ def compute(threads: int) -> bytes:
     with ag.num_threads(threads):
         grads = ag.batch_norm_reduce_backward(g[:, :64], y[:, :64], y[0, :64], g[0, :64])
         return ag.softmax_backward(g, y, 1).tobytes()[:4096] + grads.sum_dy.tobytes()
+
+
+def check_child(call: Callable[[], bytes], want: bytes) -> None:
+    """In a forked child `call` returns `want`."""
+    child = os.fork()
+    if child == 0:
+        signal.alarm(60)
+        os._exit(0 if call() == want else 1)
+    _, status = os.waitpid(child, 0)
+    assert os.waitstatus_to_exitcode(status) == 0
 
 
 @pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
@@ -42,12 +53,7 @@ def test_multiprocessing(method: str) -> None:
 def test_fork_after_parallel_work() -> None:
     """OpenMP's pool of threads does not survive a fork; a child must not wait for it."""
     want = compute(4)
-    child = os.fork()
-    if child == 0:
-        signal.alarm(60)
-        os._exit(0 if compute(4) == want else 1)
-    _, status = os.waitpid(child, 0)
-    assert os.waitstatus_to_exitcode(status) == 0
+    check_child(lambda: compute(4), want)
     assert compute(4) == want
 
 
@@ -71,12 +77,7 @@ def test_fork_while_another_thread_uses_the_emulator() -> None:
     other.start()
     try:
         for _ in range(5):
-            child = os.fork()
-            if child == 0:
-                signal.alarm(60)
-                os._exit(0 if call() == want else 1)
-            _, status = os.waitpid(child, 0)
-            assert os.waitstatus_to_exitcode(status) == 0
+            check_child(call, want)
     finally:
         stop.set()
         other.join()

@@ -44,7 +44,7 @@ class PoolAlongChannels : public QuotientChannels<T> {
         const int64_t size = sizeof(T);
         column_stride_ = plan_.transposes ? pitch_ * size : plan_.width_stride[1];
         streams_ = streaming_ && !plan_.transposes && !plan_.stages;
-        const bool stages = streaming_ && plan_.stages;
+        const bool holds = plan_.transposes || (streaming_ && plan_.stages);
         for (int64_t plane = first_plane_; plane < last_plane_; ++plane) {
             this->start_plane(grad_ + plane_offset(plane, 0) + channel_ * plan_.channel_stride[0]);
             char* to = grad_input_ + plane_offset(plane, 1) + channel_ * plan_.channel_stride[1] +
@@ -58,17 +58,13 @@ class PoolAlongChannels : public QuotientChannels<T> {
                 const bool continues = row < last_row_ && windows.last + 1 < plan_.height.windows;
                 const T* next = continues ? channels_at(windows.last + 1, first_window_) : nullptr;
                 for (int64_t i = 0; i < equal; ++i, to += plan_.height_stride[1]) {
-                    char* out = plan_.transposes || stages ? held_row(to) : to;
+                    char* out = holds ? held_row(to) : to;
                     if (caches_) {
                         write_row(out, sums, i == 0 ? next : nullptr);
                     } else {
                         write_row_uncached(out, windows);
                     }
-                    if (stages) {
-                        stream_held_row();
-                    } else if (held_ == plan_.rows_together) {
-                        put_held_rows();
-                    }
+                    if (held_ == plan_.rows_together) put_held_rows();
                 }
                 rows.advance(equal);
             }
@@ -83,14 +79,13 @@ class PoolAlongChannels : public QuotientChannels<T> {
         return reinterpret_cast<char*>(held_rows_ + held_++ * columns_ * pitch_);
     }
     void put_held_rows() {
-        store_columns(held_to_, plan_.channel_stride[1], held_rows_, pitch_,
-                      static_cast<int>(held_) * columns_, channels_, streaming_);
-        held_ = 0;
-    }
-
-    void stream_held_row() {
-        stream_run(held_to_, reinterpret_cast<const char*>(held_rows_),
-                   static_cast<size_t>(columns_ * column_stride_));
+        if (plan_.transposes) {
+            store_columns(held_to_, plan_.channel_stride[1], held_rows_, pitch_,
+                          static_cast<int>(held_) * columns_, channels_, streaming_);
+        } else {
+            stream_run(held_to_, reinterpret_cast<const char*>(held_rows_),
+                       static_cast<size_t>(columns_ * column_stride_));
+        }
         held_ = 0;
     }
 
