@@ -5,6 +5,7 @@
 
 #include "core/integers.h"
 #include "core/streaming.h"
+#include "core/sum_block.h"
 
 namespace ascend_grad {
 namespace {
@@ -57,8 +58,7 @@ void cut_into_blocks(ChannelSumPlan& plan) {
         return;
     }
     plan.rows_per_block = 1;
-    plan.chunks_per_row = divide_up(plan.row_length, kSumBlock);
-    plan.chunk = divide_up(divide_up(plan.row_length, plan.chunks_per_row), kSumLanes) * kSumLanes;
+    plan.chunk = even_block(plan.row_length);
     plan.chunks_per_row = divide_up(plan.row_length, plan.chunk);
     plan.blocks = plan.rows * plan.chunks_per_row;
 }

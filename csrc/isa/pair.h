@@ -46,11 +46,12 @@ alignas(64) constexpr uint16_t kGatherLow[32] = {0,  2,  4,  6,  8,  10, 12, 14,
 AG_INLINE __mmask32 first_pair_lanes(int n) {
     return static_cast<__mmask32>((uint64_t{1} << n) - 1);
 }
-AG_INLINE __m512i narrow_pair(LanePair x, Float16) {
-    x = canonical(x);
+AG_INLINE __m512i narrow_canonical(LanePair x, Float16) {
     const __m256i low = narrow_canonical(x.low, Float16{});
     return _mm512_inserti64x4(_mm512_castsi256_si512(low), narrow_canonical(x.high, Float16{}), 1);
 }
+alignas(64) constexpr uint16_t kTwos[32] = {2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2,
+                                            2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2};
 // Rounds the high words of elements by the low ones: up if low + (high & 1) > 0x8000, which is bit
 // 15 of (low + (0x7ffe | high & 1) + 1) >> 1, an average.
 AG_INLINE __m512i round_words(__m512i high, __m512i low) {
@@ -58,11 +59,13 @@ AG_INLINE __m512i round_words(__m512i high, __m512i low) {
     const __m512i half =
         _mm512_ternarylogic_epi32(high, _mm512_set1_epi16(1), _mm512_set1_epi16(0x7ffe), kAndOr);
     const __m512i sum = _mm512_avg_epu16(low, half);
-    // A product instead of a shift, which the shuffles' pipes would have to do.
-    return _mm512_add_epi16(high, _mm512_mulhi_epu16(sum, _mm512_set1_epi16(2)));
+    // A product instead of a shift, which the shuffles' pipes would have to do. GCC 12 makes a
+    // factor that it knows anew for every vector.
+    const uint16_t* twos = kTwos;
+    asm("" : "+r"(twos));
+    return _mm512_add_epi16(high, _mm512_mulhi_epu16(sum, _mm512_load_si512(twos)));
 }
-AG_INLINE __m512i narrow_pair(LanePair x, BFloat16) {
-    x = canonical(x);
+AG_INLINE __m512i narrow_canonical(LanePair x, BFloat16) {
     const __m512i first = (__m512i)x.low.r[0];
     const __m512i second = (__m512i)x.high.r[0];
     return round_words(_mm512_permutex2var_epi16(first, _mm512_load_si512(kGatherHigh), second),
@@ -77,17 +80,44 @@ struct PairVector {
 };
 
 template <class T>
-AG_INLINE PairVector narrow_pair(LanePair x, T) {
-    x = canonical(x);
+AG_INLINE PairVector narrow_canonical(LanePair x, T) {
     return {narrow_canonical(x.low, T{}), narrow_canonical(x.high, T{})};
 }
 
 #endif
 
 template <class T>
+AG_INLINE PairVector narrow_pair(LanePair x, T) {
+    return narrow_canonical(canonical(x), T{});
+}
+template <class T>
 AG_INLINE LanePair load_pair(const T* p) {
     return {load(p), load(p + kLanes)};
 }
+
+// For what is done to each of thirty-two elements alone: as lanes in an order of their own and,
+// without a NaN but the canonical one, back. Of bfloat16 every second word, which takes no shuffle.
+template <class T>
+AG_INLINE LanePair load_in_any_order(const T* p) {
+    return load_pair(p);
+}
+template <class T>
+AG_INLINE PairVector narrow_in_any_order(LanePair x, T) {
+    return narrow_canonical(x, T{});
+}
+#if defined(__AVX512F__)
+AG_INLINE LanePair load_in_any_order(const BFloat16* p) {
+    const __m512i bits = _mm512_loadu_si512(p);
+    return {{{(Register)_mm512_slli_epi32(bits, 16)}},
+            {{(Register)_mm512_maskz_mov_epi16(kHighWords, bits)}}};
+}
+AG_INLINE PairVector narrow_in_any_order(LanePair x, BFloat16) {
+    const __m512i even = (__m512i)x.low.r[0];
+    const __m512i odd = (__m512i)x.high.r[0];
+    return round_words(_mm512_mask_blend_epi16(kHighWords, _mm512_srli_epi32(even, 16), odd),
+                       _mm512_mask_blend_epi16(kHighWords, even, _mm512_slli_epi32(odd, 16)));
+}
+#endif
 template <class T>
 AG_INLINE void store_pair(T* p, LanePair x) {
     if constexpr (sizeof(T) == 2) {

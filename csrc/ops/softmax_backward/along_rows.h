@@ -119,6 +119,28 @@ inline void write_rows(const RowSet& rows, int n) {
     }
 }
 
+// Whether output * (grad_output - sum) is never a NaN: a sum of products that is finite had finite
+// factors, and one below 2^103 cannot make their difference overflow.
+inline bool makes_no_nan(float sum) {
+    uint32_t bits;
+    std::memcpy(&bits, &sum, sizeof(bits));
+    constexpr uint32_t kMagnitude = 0x7fffffff, kBound = 0x73000000;  // of 2^103
+    return (bits & kMagnitude) < kBound;
+}
+// out = output * (grad_output - sum) of thirty-two elements.
+template <int kStep, class T, class U>
+AG_INLINE void write_pair(const T* g, const T* y, LanePair sum, bool no_nan, U* out, bool streams) {
+    if constexpr (kStep == 1 && sizeof(T) == 2 && std::is_same_v<T, U>) {
+        if (no_nan) {
+            const LanePair value = load_in_any_order(y) * (load_in_any_order(g) - sum);
+            const PairVector bits = narrow_in_any_order(value, U{});
+            return streams ? stream_packed(out, bits) : store_packed(out, bits);
+        }
+    }
+    const LanePair value = load_pair_of<kStep>(y, 0) * (load_pair_of<kStep>(g, 0) - sum);
+    return streams ? stream_store_pair(out, value) : store_pair(out, value);
+}
+
 // out = output * (grad_output - sum) of n elements; returns sum_products() of as many others, whose
 // loads overlap these stores, or 0 if !kSums. Streams to whole 64-byte lines only.
 template <int kStep, bool kSums, class T, class U>
@@ -127,15 +149,11 @@ inline float write_and_sum(const Inputs<T>& in, float of_these, U* out, bool str
     constexpr int kBeyond = kStep - 1;
     const Lanes s = splat(of_these);
     const LanePair both = {s, s};
+    const bool no_nan = makes_no_nan(of_these);
     Lanes sum{};
     int i = 0;
     for (; i + kPairLanes + kBeyond <= n; i += kPairLanes) {
-        const LanePair value = load_pair_of<kStep>(in.y, i) * (load_pair_of<kStep>(in.g, i) - both);
-        if (streams) {
-            stream_store_pair(out + i, value);
-        } else {
-            store_pair(out + i, value);
-        }
+        write_pair<kStep>(in.g + kStep * i, in.y + kStep * i, both, no_nan, out + i, streams);
         if (!kSums) continue;
         prefetch_loads(next.g + kStep * i, next.y + kStep * i, kStep * kPairLanes);
         const LanePair product = pair_products<kStep>(next, i);

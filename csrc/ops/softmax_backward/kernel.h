@@ -12,8 +12,8 @@ struct SoftmaxBackwardKernel {
     static void whole(const Op::Plan& plan, void* const* addresses, bool streaming, int64_t begin,
                       int64_t end) {
         with_rows(plan, addresses, streaming, [&](auto& rows) {
-            for (int64_t group = begin; group < end; ++group) {
-                rows.select(group);
+            for (int64_t group = begin; group < end;) {
+                group = rows.select(group, end);
                 rows.run();
             }
         });
@@ -83,7 +83,8 @@ struct SoftmaxBackwardKernel {
         const int64_t tasks_per_group =
             (plan.chunks + plan.chunks_per_task - 1) / plan.chunks_per_task;
         for (int64_t task = begin; task < end; ++task) {
-            rows.select(task / tasks_per_group);
+            const int64_t group = task / tasks_per_group;
+            rows.select(group, group + 1);
             const int64_t first = task % tasks_per_group * plan.chunks_per_task;
             const int64_t last = least(first + plan.chunks_per_task, plan.chunks);
             for (int64_t chunk = first; chunk < last; ++chunk) function(chunk);

@@ -3,6 +3,7 @@
 #include "core/integers.h"
 #include "core/parallel.h"
 #include "core/streaming.h"
+#include "core/sum_block.h"
 #include "ops/softmax_backward/op.h"
 
 namespace ascend_grad {
@@ -11,7 +12,6 @@ using Op = SoftmaxBackward;
 
 namespace {
 
-constexpr int64_t kChunk = 1024;  // elements of a chunk, at most
 constexpr int64_t kLanes = 16;
 constexpr int64_t kMinColumns = 64;  // rows of a group when walking across rows
 // Of inputs that should still be cached when out is written. Long runs of memory count more than
@@ -97,9 +97,7 @@ bool runs_fill_lines(const Op::Plan& plan, const TensorView& out) {
 void cut_into_tasks(Op::Plan& plan, int64_t row_bytes) {
     switch (plan.traversal) {
         case Op::Traversal::kAlongRows:
-            // Of 16 bit at least two: while a row is written the next one is converted (measured).
-            plan.rows_per_group =
-                std::max<int64_t>(data_type_size(plan.dtype) == 2 ? 2 : 1, (64 << 10) / row_bytes);
+            plan.rows_per_group = std::max<int64_t>(1, (64 << 10) / row_bytes);
             break;
         case Op::Traversal::kAcrossRows:
         case Op::Traversal::kAlongToAcross:
@@ -117,9 +115,7 @@ void cut_into_tasks(Op::Plan& plan, int64_t row_bytes) {
     plan.groups_per_loop = divide_up(extent, plan.rows_per_group);
     plan.groups = plan.rows.iterations() / extent * plan.groups_per_loop;
 
-    plan.chunks = divide_up(plan.length, kChunk);
-    plan.chunk = plan.chunks == 1 ? plan.length
-                                  : divide_up(divide_up(plan.length, plan.chunks), kLanes) * kLanes;
+    plan.chunk = plan.length <= kSumBlock ? plan.length : even_block(plan.length);
     plan.chunks = divide_up(plan.length, plan.chunk);
     // Such rows have tiles of the fewest columns: no number of threads changes this.
     plan.split = plan.groups < 16 && plan.chunks >= 64;

@@ -29,12 +29,17 @@ class SoftmaxRows {
         for (int k = 0; k < 3; ++k) row_stride_[k] = plan.rows.stride[inner][k];
     }
 
-    // Goes to a group of rows.
-    void select(int64_t group) {
+    // Goes to a group of rows or, along rows, to all those up to `end` that follow it at equal
+    // distances. Returns the next group.
+    int64_t select(int64_t group, int64_t end) {
+        const bool is_along = plan_.traversal == Traversal::kAlongRows;
+        const int64_t of_loop = plan_.groups_per_loop - group % plan_.groups_per_loop;
+        const int64_t groups = is_along ? least(least(end - group, of_loop), kMaxGroups) : 1;
         const int inner = plan_.rows.count - 1;
         const int64_t start = group % plan_.groups_per_loop * plan_.rows_per_group;
         int64_t outer = group / plan_.groups_per_loop;
-        count_ = static_cast<int>(least(plan_.rows_per_group, plan_.rows.extent[inner] - start));
+        count_ = static_cast<int>(
+            least(plan_.rows_per_group * groups, plan_.rows.extent[inner] - start));
         first_row_ = outer * plan_.rows.extent[inner] + start;
         int64_t offset[3] = {start * row_stride_[0], start * row_stride_[1],
                              start * row_stride_[2]};
@@ -44,11 +49,12 @@ class SoftmaxRows {
             outer /= plan_.rows.extent[d];
         }
         for (int k = 0; k < 3; ++k) base_[k] = static_cast<char*>(addresses_[k]) + offset[k];
+        return group + groups;
     }
     int count() const { return count_; }
     int64_t first_row() const { return first_row_; }
 
-    // Everything of the selected group.
+    // Everything of the selected rows.
     void run() {
         if (plan_.traversal == Traversal::kAlongRows) {
             along_rows();
@@ -140,14 +146,15 @@ class SoftmaxRows {
                             sink_);
             return;
         }
-        if (!streaming_ && plan_.chunks == 1 && plan_.step == 1) {
+        const bool is_short = sizeof(T) == 2 ? plan_.length < kShort : plan_.chunks == 1;
+        if (is_short && !streaming_ && plan_.step == 1) {
             write_rows<1, T, U>({base_[0], base_[1], base_[2], row_stride_, count_},
                                 static_cast<int>(plan_.length));
             return;
         }
-        // While a row is written the next one is read; in a cache only where that overlaps with
-        // conversions (measured: of float it costs up to a third).
-        const bool reads_ahead = streaming_ || sizeof(T) < sizeof(float);
+        // While a row is written the next one is read; of shorter rows in a cache only where that
+        // overlaps with conversions (measured: of float it costs up to a third).
+        const bool reads_ahead = streaming_ || sizeof(T) < sizeof(float) || plan_.length >= kLong;
         float sum = sum_along(0);
         for (int row = 0; row < count_; ++row) {
             if (row > 0 && !reads_ahead) sum = sum_along(row);
@@ -366,7 +373,10 @@ class SoftmaxRows {
         }
     }
 
-    static constexpr int kGroup = 32;  // elements whose lanes are added together
+    static constexpr int kShort = 256;
+    static constexpr int kLong = 16384;  // elements that no first cache holds
+    static constexpr int kGroup = 32;    // elements whose lanes are added together
+    static constexpr int kMaxGroups = 1024;
     static constexpr int kStage = 128;
     static constexpr int kStagedRows = 16;
 
