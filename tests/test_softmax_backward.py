@@ -3,6 +3,7 @@ from __future__ import annotations
 from typing import Any
 
 import ascend_grad as ag
+import ml_dtypes
 import numpy as np
 import pytest
 import strategies
@@ -144,6 +145,21 @@ def test_nonfinite_values_spread_over_their_row_only(dtype: np.dtype) -> None:
     assert np.isnan(got[1, 0]) and (got[1, 1:] == -np.inf).all()
     assert (got[2] == [np.inf, np.inf, -np.inf]).all()
     assert (got[3] == 0.25 * (1.0 - 0.75)).all()
+
+
+@pytest.mark.parametrize("exponent", [102, 103, 119, 120])
+@pytest.mark.parametrize("dtype", [FLOAT32, BFLOAT16], ids=str)
+def test_differences_that_overflow_though_the_sum_is_finite(dtype: np.dtype, exponent: int) -> None:
+    g, y = np.zeros((2, 2500), dtype), np.zeros((2, 2500), dtype)
+    g[:, 0], y[:, 0] = 2.0**exponent, -1.0
+    largest = float(ml_dtypes.finfo(dtype).max)
+    g[:, 1::7], g[:, 2::7] = largest, -largest
+    with np.errstate(all="ignore"):
+        # The sum is that of the first product, as the others are zeros.
+        expected = y.astype(FLOAT32) * (g.astype(FLOAT32) + FLOAT32.type(2.0**exponent))
+    expected[np.isnan(expected)] = np.nan
+    assert np.isnan(expected).any() == (exponent >= (103 if dtype == FLOAT32 else 120))
+    assert_same_bits(ag.softmax_backward(g, y, 1), expected.astype(dtype))
 
 
 def test_negative_zero() -> None:
