@@ -3,12 +3,13 @@
 #include <algorithm>
 #include <limits>
 
+#include "core/cache_line.h"
+
 namespace ascend_grad {
 namespace {
 
 // Measured break-even of non-temporal stores (docs/performance.md).
 constexpr int64_t kCachedBytes = int64_t{24} << 20;
-constexpr int64_t kLineBytes = 64;
 
 }  // namespace
 
@@ -24,7 +25,7 @@ bool streaming_pays(int64_t bytes) {
 }
 
 bool are_whole_lines(std::initializer_list<int64_t> bytes) {
-    return std::all_of(bytes.begin(), bytes.end(), [](int64_t n) { return n % kLineBytes == 0; });
+    return std::all_of(bytes.begin(), bytes.end(), [](int64_t n) { return n % kCacheLine == 0; });
 }
 
 bool has_whole_lines(const TensorView& view, std::initializer_list<int64_t> runs) {

@@ -198,8 +198,7 @@ class ChannelSum {
     }
     void stream_rows(Rows rows, int count, int n, const float* parameters, Lanes (*sums)[kSums]) {
         const int64_t bytes = n * static_cast<int64_t>(sizeof(T));
-        const auto to = reinterpret_cast<intptr_t>(rows.at[2]);
-        if (plan_.position_step == 1 && (to | rows.step[2] | bytes) % 64 == 0) {
+        if (plan_.position_step == 1 && is_whole_lines(rows.at[2], rows.step[2] | bytes)) {
             ascend_grad::add_rows<1, true, T>(element_, rows, count, n, parameters, sums);
             return;
         }
@@ -269,13 +268,11 @@ class ChannelSum {
     // At most n positions, a multiple of 16 where that ends where a cache line of the output does.
     int up_to_line(int64_t row, int64_t begin, int n) const {
         constexpr auto kSize = static_cast<int64_t>(sizeof(T));
-        const int64_t to =
-            reinterpret_cast<intptr_t>(address(kOperands - 1, channel_, row)) + begin * kSize;
-        const int64_t rest = (kLine - to % kLine) % kLine / kSize;
+        const char* to = address(kOperands - 1, channel_, row) + begin * kSize;
+        const int64_t rest = bytes_to_line(to) / kSize;
         return rest > 0 && rest % kSumLanes == 0 ? static_cast<int>(least(rest, n)) : n;
     }
 
-    static constexpr int64_t kLine = 64;  // bytes
     static constexpr int kGroup = static_cast<int>(kPositionGroup);
     // The positions of a group that go to one lane.
     struct OfLane {
@@ -341,7 +338,7 @@ class ChannelSum {
                 const bool streams = streaming_ && !plan_.transposes;
                 if (kWhole) {
                     streams ? stream_store_pair(po, value) : store_pair(po, value);
-                } else if (streams && n * sizeof(T) == kLine) {
+                } else if (streams && n * static_cast<int>(sizeof(T)) == kCacheLine) {
                     stream_first_packed(po, pack<T>(value), n);
                 } else {
                     store_first_pair(po, value, n);

@@ -1,6 +1,7 @@
 // Reads and ordinary stores that are to come.
 #pragma once
 
+#include "core/cache_line.h"
 #include "isa/lanes.h"
 
 namespace ascend_grad {
@@ -14,9 +15,9 @@ enum class Cache { kSecond = 2, kFirst = 3 };
 // number, wrapped. An address that does not exist does no harm.
 template <Cache kCache>
 AG_INLINE void prefetch(const void* p, uintptr_t ahead, int bytes) {
-    constexpr int kRead = 0, kLine = 64;
+    constexpr int kRead = 0;
     const uintptr_t from = reinterpret_cast<uintptr_t>(p) + ahead;
-    for (int i = 0; i < bytes; i += kLine) {
+    for (int i = 0; i < bytes; i += static_cast<int>(kCacheLine)) {
         __builtin_prefetch(reinterpret_cast<const void*>(from + static_cast<uintptr_t>(i)), kRead,
                            static_cast<int>(kCache));
     }

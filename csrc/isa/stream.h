@@ -1,25 +1,35 @@
 // Stores past the caches.
 #pragma once
 
+#include "core/cache_line.h"
 #include "isa/pair.h"
 
 namespace ascend_grad {
 namespace {
 
-// Non-temporal copy of whole 64-byte lines to a 64-byte aligned destination; fence before others
+// From p to where a cache line begins.
+AG_INLINE int64_t bytes_to_line(const void* p) {
+    return -reinterpret_cast<intptr_t>(p) & (kCacheLine - 1);
+}
+// Whether p, and all that lies multiples of `bytes` behind it, begins with a cache line.
+AG_INLINE bool is_whole_lines(const void* p, int64_t bytes) {
+    return (reinterpret_cast<intptr_t>(p) | bytes) % kCacheLine == 0;
+}
+
+// Non-temporal copy of whole cache lines to a destination that begins with one; fence before others
 // read it.
 AG_INLINE void stream_lines(char* to, const char* from, size_t bytes) {
 #if defined(__x86_64__)
-    for (size_t i = 0; i < bytes; i += 64) {
+    for (size_t i = 0; i < bytes; i += kCacheLine) {
 #if defined(__AVX512F__)
         _mm512_stream_si512(reinterpret_cast<__m512i*>(to + i), _mm512_loadu_si512(from + i));
 #elif defined(__AVX2__)
-        for (size_t j = 0; j < 64; j += 32) {
+        for (size_t j = 0; j < kCacheLine; j += 32) {
             _mm256_stream_si256(reinterpret_cast<__m256i*>(to + i + j),
                                 _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from + i + j)));
         }
 #else
-        for (size_t j = 0; j < 64; j += 16) {
+        for (size_t j = 0; j < kCacheLine; j += 16) {
             _mm_stream_si128(reinterpret_cast<__m128i*>(to + i + j),
                              _mm_loadu_si128(reinterpret_cast<const __m128i*>(from + i + j)));
         }
@@ -31,13 +41,12 @@ AG_INLINE void stream_lines(char* to, const char* from, size_t bytes) {
 }
 // The same anywhere, but for the parts of lines at both ends.
 inline void stream_run(char* to, const char* from, size_t bytes) {
-    constexpr size_t kLine = 64;
-    const size_t before = (0 - reinterpret_cast<uintptr_t>(to)) % kLine;
+    const auto before = static_cast<size_t>(bytes_to_line(to));
     if (before >= bytes) {
         std::memcpy(to, from, bytes);
         return;
     }
-    const size_t end = before + (bytes - before) / kLine * kLine;
+    const size_t end = before + (bytes - before) / kCacheLine * kCacheLine;
     std::memcpy(to, from, before);
     stream_lines(to + before, from + before, end - before);
     std::memcpy(to + end, from + end, bytes - end);
@@ -46,7 +55,7 @@ inline void stream_run(char* to, const char* from, size_t bytes) {
 // read it.
 AG_INLINE void stream_bytes(char* p, const char* from, size_t bytes) {
 #if defined(__x86_64__)
-    if ((reinterpret_cast<uintptr_t>(p) | bytes) % 64 == 0) return stream_lines(p, from, bytes);
+    if (is_whole_lines(p, static_cast<int64_t>(bytes))) return stream_lines(p, from, bytes);
     for (size_t i = 0; i < bytes; i += 16) {
         _mm_stream_si128(reinterpret_cast<__m128i*>(p + i),
                          _mm_loadu_si128(reinterpret_cast<const __m128i*>(from + i)));
@@ -144,7 +153,7 @@ class Sink {
     }
 
   private:
-    static constexpr size_t kLine = 64;
+    static constexpr size_t kLine = kCacheLine;
     // The buffer begins with a page and, of float and 16 bit, is one: at other offsets from pages
     // loops through it were measured to take up to 1.7 times as long (Zen 4).
     static constexpr size_t kPage = 4096;

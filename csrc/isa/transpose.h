@@ -92,7 +92,7 @@ AG_INLINE void store_first_bits(T* p, const Lanes& x, int n) {
 template <class T>
 inline void store_columns(char* to, int64_t stride, const T* from, int pitch, int lines,
                           int columns, bool streams) {
-    streams = streams && (reinterpret_cast<intptr_t>(to) | stride) % 64 == 0;
+    streams = streams && is_whole_lines(to, stride);
     for (int c = 0; c < columns; c += kLanes) {
         const int count = columns - c < kLanes ? columns - c : kLanes;
         for (int first = 0; first < lines; first += kBlockRows<T>) {

@@ -192,7 +192,7 @@ class SoftmaxRows {
         };
         const int64_t bytes = n * static_cast<int64_t>(sizeof(U));
         if (!streaming_) return write(output(row, chunk), false);
-        if ((reinterpret_cast<intptr_t>(output(row, chunk)) | bytes) % 64 == 0) {
+        if (is_whole_lines(output(row, chunk), bytes)) {
             return write(output(row, chunk), true);
         }
         sink_.move_to(output(row, chunk));
@@ -299,9 +299,8 @@ class SoftmaxRows {
     }
     // Elements before a cache line begins.
     int up_to_line(const U* out) const {
-        constexpr uintptr_t kLine = 64;
-        const uintptr_t bytes = (0 - reinterpret_cast<uintptr_t>(out)) % kLine;
-        return static_cast<int>(least(static_cast<int64_t>(bytes / sizeof(U)), count_));
+        return static_cast<int>(
+            least(bytes_to_line(out) / static_cast<int64_t>(sizeof(U)), count_));
     }
 
     // --- inputs contiguous along rows and out across them, or the reverse ---
@@ -321,8 +320,7 @@ class SoftmaxRows {
         block.sums = sums;
         block.lines = static_cast<int>(least(kBlockRows<U>, kAlong ? rows : elements));
         block.columns = static_cast<int>(least(kLanes, kAlong ? elements : rows));
-        block.streams =
-            streaming_ && (reinterpret_cast<intptr_t>(block.out) | block.out_stride) % 64 == 0;
+        block.streams = streaming_ && is_whole_lines(block.out, block.out_stride);
         block.write();
     }
 
