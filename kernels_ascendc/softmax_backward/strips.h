@@ -28,6 +28,7 @@ class SoftmaxStrips : SoftmaxTiles<T, U, kSoftmaxMaxQueued> {
           holds_(tiling.chunks <= tiling.input_buffers),
           early_(tiling.parts > 1 &&
                  (__CCE_AICORE__ != 220 || tiling.chunks + 1 >= tiling.input_buffers)),
+          sends_first_(tiling.slice > 0 || (chunks_.is_packed() && tiling.parts > 1 && !early_)),
           free_(tiling.input_buffers) {
         const uint32_t floats = t_.buffer * static_cast<uint32_t>(sizeof(float));
         pipe.InitBuffer(products_, floats);
@@ -151,8 +152,8 @@ class SoftmaxStrips : SoftmaxTiles<T, U, kSoftmaxMaxQueued> {
             LocalTensor<U> result = end_chunk(strip);
             const uint64_t left = strip.chunks - 1 - i;
             const bool is_last = sums && left == late;
-            const bool stays = is_last && sums_.exchange().has_slices();
-            if (early_ || (sums_.exchange().has_slices() && left > late)) fetch_ahead();
+            const bool stays = is_last && sends_first_;
+            if (early_ || (sends_first_ && left > late)) fetch_ahead();
             if (!stays) store_chunk(result, strip);
             if (left < late) continue;
             if (!early_ && !stays) fetch_ahead();
@@ -163,7 +164,10 @@ class SoftmaxStrips : SoftmaxTiles<T, U, kSoftmaxMaxQueued> {
             if (is_last) begin_total(next_strip);
             if (!stays) continue;
             store_chunk(result, strip);
-            fetch_half();
+            if (sums_.exchange().has_slices())
+                fetch_half();
+            else
+                fetch_ahead();
         }
     }
 
@@ -223,6 +227,8 @@ class SoftmaxStrips : SoftmaxTiles<T, U, kSoftmaxMaxQueued> {
     const bool holds_;  // all chunks of a strip
     // Loads before stores: a team's barrier waits for all of them, or hardly a buffer is free.
     const bool early_;
+    // Loads before stores, and these after a team's next sums, when those are on their way.
+    const bool sends_first_;
     uint32_t free_;                // buffers
     int64_t next_ = 0, last_ = 0;  // strips to fetch from
     uint64_t next_chunk_ = 0;      // in the order of their use
