@@ -71,7 +71,8 @@ class SoftmaxStrips : SoftmaxTiles<T, U, kSoftmaxMaxQueued> {
     __aicore__ void fetch_ahead(uint32_t keep = 0) {
         while (next_ < last_ && (is_half_ || free_ > keep)) fetch_half();
     }
-    // A chunk's grad_output, or what is missing of it: what a team exchanges waits for one copy.
+    // One copy: a chunk's grad_output, or what is missing of it. What a team exchanges between two
+    // barriers queues behind no more than that.
     __aicore__ void fetch_half() {
         if (next_ >= last_ || (!is_half_ && free_ == 0)) return;
         const Strip strip = chunks_.strip(next_);
@@ -164,10 +165,11 @@ class SoftmaxStrips : SoftmaxTiles<T, U, kSoftmaxMaxQueued> {
             if (is_last) begin_total(next_strip);
             if (!stays) continue;
             store_chunk(result, strip);
-            if (sums_.exchange().has_slices())
+            if (sums_.exchange().has_slices()) {
                 fetch_half();
-            else
+            } else {
                 fetch_ahead();
+            }
         }
     }
 
@@ -227,7 +229,7 @@ class SoftmaxStrips : SoftmaxTiles<T, U, kSoftmaxMaxQueued> {
     const bool holds_;  // all chunks of a strip
     // Loads before stores: a team's barrier waits for all of them, or hardly a buffer is free.
     const bool early_;
-    // Loads before stores, and these after a team's next sums, when those are on their way.
+    // Of a team as well, and its next sums before the store of what was computed before them.
     const bool sends_first_;
     uint32_t free_;                // buffers
     int64_t next_ = 0, last_ = 0;  // strips to fetch from
