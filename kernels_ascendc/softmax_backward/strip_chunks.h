@@ -55,8 +55,9 @@ class StripChunks {
         }
         const uint64_t units = (strip.lead + all() + t_.unit - 1) / t_.unit;
         const auto part = static_cast<uint64_t>(GetBlockIdx() % t_.parts);
-        strip.first = units * part / t_.parts;
-        strip.end = units * (part + 1) / t_.parts;
+        const uint64_t less = shortened(strip.lead, units);
+        strip.first = part == 0 ? 0 : (units + less) * part / t_.parts - less;
+        strip.end = (units + less) * (part + 1) / t_.parts - less;
         strip.chunks = (strip.end - strip.first + t_.tile - 1) / t_.tile;
         return strip;
     }
@@ -80,6 +81,16 @@ class StripChunks {
     }
 
   private:
+    // Units that a team's first part has less than the others, which have room for so many: where
+    // it begins inside a block, its first chunk takes half as long again.
+    __aicore__ uint64_t shortened(uint32_t lead, uint64_t units) const {
+        const uint32_t block = t_.unit / 16;  // elements; packed units have 512 bytes
+        if (!is_packed_ || t_.parts == 1 || lead % block == 0) return 0;
+        const uint64_t room = uint64_t{t_.parts} * t_.tile * t_.chunks - units;
+        const uint64_t half = units / t_.parts / 2;
+        const uint64_t less = t_.tile / 2 < half ? t_.tile / 2 : half;
+        return less < room ? less : room;
+    }
     // Rows or elements of a strip.
     __aicore__ uint64_t all() const {
         return is_packed_ ? plane_ : static_cast<uint64_t>(t_.length);

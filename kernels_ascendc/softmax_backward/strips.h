@@ -28,6 +28,7 @@ class SoftmaxStrips : SoftmaxTiles<T, U, kSoftmaxMaxQueued> {
           holds_(tiling.chunks <= tiling.input_buffers),
           early_(tiling.parts > 1 &&
                  (__CCE_AICORE__ != 220 || tiling.chunks + 1 >= tiling.input_buffers)),
+          sends_first_(tiling.slice > 0 || (chunks_.is_packed() && tiling.parts > 1 && !early_)),
           free_(tiling.input_buffers) {
         const uint32_t floats = t_.buffer * static_cast<uint32_t>(sizeof(float));
         pipe.InitBuffer(products_, floats);
@@ -45,7 +46,7 @@ class SoftmaxStrips : SoftmaxTiles<T, U, kSoftmaxMaxQueued> {
         for (int64_t i = share.first; i < share.last; ++i) {
             if (sums_.exchange().has_slices()) {
                 sums_.exchange().add_slice();
-                fetch_ahead();
+                fetch_half();
             }
             const Strip strip = chunks_.strip(i);
             begin_chunk(strip, 0);  // while the sums are on their way
@@ -68,20 +69,27 @@ class SoftmaxStrips : SoftmaxTiles<T, U, kSoftmaxMaxQueued> {
     // Chunks go through the queue in the order of their use: a strip's, those of them that are read
     // again, the next strip's. As many are on their way as there are free buffers.
     __aicore__ void fetch_ahead(uint32_t keep = 0) {
-        for (; free_ > keep && next_ < last_; --free_) {
-            const Strip strip = chunks_.strip(next_);
-            fetch(strip, next_chunk_ < strip.chunks ? next_chunk_ : next_chunk_ - strip.chunks);
-            if (++next_chunk_ < 2 * strip.chunks - held(strip)) continue;
-            next_chunk_ = 0;
-            ++next_;
-        }
+        while (next_ < last_ && (is_half_ || free_ > keep)) fetch_half();
     }
-    __aicore__ void fetch(const Strip& strip, uint64_t index) {
-        const Chunk chunk = chunks_.chunk(strip, index);
-        LocalTensor<T> x = inputs_.template AllocTensor<T>();
-        load_chunk(x, grad_, strip, chunk);
-        load_chunk(x[t_.buffer], output_, strip, chunk);
-        inputs_.EnQue(x);
+    // One copy: a chunk's grad_output, or what is missing of it. What a team exchanges between two
+    // barriers queues behind no more than that.
+    __aicore__ void fetch_half() {
+        if (next_ >= last_ || (!is_half_ && free_ == 0)) return;
+        const Strip strip = chunks_.strip(next_);
+        const Chunk chunk = chunks_.chunk(
+            strip, next_chunk_ < strip.chunks ? next_chunk_ : next_chunk_ - strip.chunks);
+        is_half_ = !is_half_;
+        if (is_half_) {
+            --free_;
+            fetched_ = inputs_.template AllocTensor<T>();
+            load_chunk(fetched_, grad_, strip, chunk);
+            return;
+        }
+        load_chunk(fetched_[t_.buffer], output_, strip, chunk);
+        inputs_.EnQue(fetched_);
+        if (++next_chunk_ < 2 * strip.chunks - held(strip)) return;
+        next_chunk_ = 0;
+        ++next_;
     }
     __aicore__ void load_chunk(const LocalTensor<T>& to, const GlobalTensor<T>& from,
                                const Strip& strip, const Chunk& chunk) {
@@ -143,14 +151,25 @@ class SoftmaxStrips : SoftmaxTiles<T, U, kSoftmaxMaxQueued> {
         for (uint64_t i = 0; i < strip.chunks; ++i) {
             if (i > 0) begin_chunk(strip, i);
             LocalTensor<U> result = end_chunk(strip);
-            store_chunk(result, strip);
-            if (i + late >= strip.chunks) continue;
-            if (!early_) fetch_ahead();
+            const uint64_t left = strip.chunks - 1 - i;
+            const bool is_last = sums && left == late;
+            const bool stays = is_last && sends_first_;
+            if (early_ || (sends_first_ && left > late)) fetch_ahead();
+            if (!stays) store_chunk(result, strip);
+            if (left < late) continue;
+            if (!early_ && !stays) fetch_ahead();
             while (sums && holds_ && sums_.added() < next_strip.chunks &&
                    sums_.added() + kOnTheWay <= i + free) {
                 add_chunk(next_strip);
             }
-            if (sums && i + late + 1 == strip.chunks) begin_total(next_strip);
+            if (is_last) begin_total(next_strip);
+            if (!stays) continue;
+            store_chunk(result, strip);
+            if (sums_.exchange().has_slices()) {
+                fetch_half();
+            } else {
+                fetch_ahead();
+            }
         }
     }
 
@@ -174,7 +193,6 @@ class SoftmaxStrips : SoftmaxTiles<T, U, kSoftmaxMaxQueued> {
         subtract_total(strip);
         this->finish(result, chunk_grad_, chunk_output_, chunks_.size(chunk_));
         release(chunk_inputs_);
-        if (early_) fetch_ahead();
         results_.EnQue(result);
         return result;
     }
@@ -211,9 +229,13 @@ class SoftmaxStrips : SoftmaxTiles<T, U, kSoftmaxMaxQueued> {
     const bool holds_;  // all chunks of a strip
     // Loads before stores: a team's barrier waits for all of them, or hardly a buffer is free.
     const bool early_;
-    uint32_t free_;                    // buffers
-    int64_t next_ = 0, last_ = 0;      // strips to fetch from
-    uint64_t next_chunk_ = 0;          // in the order of their use
+    // Of a team as well, and its next sums before the store of what was computed before them.
+    const bool sends_first_;
+    uint32_t free_;                // buffers
+    int64_t next_ = 0, last_ = 0;  // strips to fetch from
+    uint64_t next_chunk_ = 0;      // in the order of their use
+    bool is_half_ = false;         // of that chunk, grad_output is fetched
+    LocalTensor<T> fetched_;
     uint64_t kept_ = 0, written_ = 0;  // of all held chunks
     LocalTensor<T> held_[kSoftmaxMaxQueued];
     // The chunk that is written.

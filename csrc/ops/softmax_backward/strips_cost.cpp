@@ -78,8 +78,14 @@ double StripTiler::cycles(const SoftmaxBackwardTiling& t, int64_t teams) const {
     waiting += 2 * computing / chunks;
     const double hidden = std::max(0.0, buffers - chunks) * loads / chunks / rate;
     const auto strips = static_cast<double>(divide_up(t.groups, teams) * t.items_per_group);
+    // The last strip's waits while the one before is stored; its first and last copies overlap with
+    // nothing.
+    double end = waiting;
+    if (product_.has_byte_copies && strips > 1 && t.parts == 1 && chunks > 2 && !is_packed_) {
+        end += 3 * kCopyCycles * chunks - std::min(waiting, computing / chunks + hidden / 2);
+    }
     double cycles =
-        strips * (busy + exchange) + waiting + (strips - 1) * std::max(0.0, waiting - hidden);
+        strips * (busy + exchange) + end + (strips - 1) * std::max(0.0, waiting - hidden);
     if (product_.has_core_barrier) {
         // A byte in a hundred beyond the least counts as much as three of time.
         const double share = bytes / (bytes - exchanged - (loads - inputs));
