@@ -7,13 +7,13 @@
 namespace ascend_grad {
 namespace {
 
-// Sixteen lane sums for each of up to kMaxChannels neighbouring channels. Those of one lane lie
+// Sixteen lane sums for each of up to kMost neighbouring channels. Those of one lane lie
 // pair by pair of vectors, the sums of a pair together, so that whoever walks the channels walks
 // them in order of memory. Of joined lanes the channels of one follow those of the one before.
-template <int kSums>
+template <int kSums, int64_t kMost = kChannelTile>
 class LaneSums {
   public:
-    static constexpr int64_t kMaxChannels = kChannelTile;
+    static constexpr int64_t kMaxChannels = kMost;
 
     // Zeroes the sums of `channels` channels over at most `length` positions.
     void clear(int channels, int64_t length, bool joined = false) {
@@ -72,7 +72,7 @@ class LaneSums {
     int channels_ = 0;
     int whole_ = 0;  // channels, rounded up to pairs of vectors
     int pitch_ = 0;
-    alignas(64) float sums_[kSums * kLanes * (kChannelTile + kPairLanes)];
+    alignas(64) float sums_[kSums * kLanes * (kMost + kPairLanes)];
 };
 }  // namespace
 }  // namespace ascend_grad

@@ -30,7 +30,7 @@ struct SoftmaxBackward {
         kStaged,         // neither: through transposed tiles
     };
 
-    static constexpr int64_t kMaxColumns = 1024;  // rows of a group, but along rows
+    static constexpr int64_t kMaxColumns = 2048;  // rows of a group, but along rows
 
     // A task works on a group of neighbouring rows: the innermost loop of `rows` cut into groups.
     struct Plan {

@@ -21,7 +21,6 @@ class SoftmaxRows {
 
   public:
     static constexpr int kMaxColumns = static_cast<int>(Op::kMaxColumns);
-    static_assert(kMaxColumns <= LaneSums<1>::kMaxChannels);
 
     SoftmaxRows(const Op::Plan& plan, void* const* addresses, bool streaming)
         : plan_(plan), addresses_(addresses), streaming_(streaming), sink_(streaming, nullptr) {
@@ -387,7 +386,7 @@ class SoftmaxRows {
     int count_ = 0;
     int64_t first_row_ = 0;
     ShortRows short_rows_;
-    LaneSums<1> lanes_;
+    LaneSums<1, kMaxColumns> lanes_;
     alignas(64) float stage_[2][kStagedRows * kStage];
 };
 
