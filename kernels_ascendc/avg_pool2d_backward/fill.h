@@ -24,7 +24,8 @@ class PoolFill : PoolTile<T> {
             const uint32_t windows = this->take(0).columns;
             divisors_.divide_all(this->grads_, windows);
             PipeBarrier<PIPE_V>();
-            this->narrow(this->grads_, round_up(windows, kLanes));
+            this->narrow(this->grads_.template ReinterpretCast<T>(), this->grads_,
+                         round_up(windows, kLanes));
             PipeBarrier<PIPE_V>();
             spread(plane, window_plane);
             LanesShape shape = this->tile_shape();

@@ -1,4 +1,5 @@
 // Entry points of AvgPool2dBackward, one per dtype of its tensors.
+#include "avg_pool2d_backward/dense.h"
 #include "avg_pool2d_backward/direct.h"
 #include "avg_pool2d_backward/fill.h"
 #include "avg_pool2d_backward/sums.h"
@@ -14,6 +15,9 @@ __aicore__ inline void avg_pool2d_backward(GM_ADDR grad_output, GM_ADDR grad_inp
         kernel.run();
     } else if (tiling.traversal == kPoolFill) {
         PoolFill<T> kernel(grad_output, grad_input, tiling, pipe);
+        kernel.run();
+    } else if (tiling.dense != 0) {
+        PoolDense<T> kernel(grad_output, grad_input, tiling, pipe);
         kernel.run();
     } else {
         PoolSums<T> kernel(grad_output, grad_input, tiling, pipe);

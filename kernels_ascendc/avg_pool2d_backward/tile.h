@@ -52,7 +52,8 @@ class PoolTile : protected PoolGeometry<T> {
         if (positions > 0) Duplicate(to, value, static_cast<int32_t>(positions * kLanes));
     }
     // to[0..count) = from[0..count), positions; `from` is behind `to` and may overlap it.
-    __aicore__ inline void move(const LocalTensor<float>& lanes, uint32_t to, uint32_t from,
+    template <typename Lane>
+    __aicore__ inline void move(const LocalTensor<Lane>& lanes, uint32_t to, uint32_t from,
                                 uint32_t count) {
         const uint32_t shift = from - to;
         if (shift == 0) return;
@@ -133,8 +134,9 @@ class PoolTile : protected PoolGeometry<T> {
 
     // --- From floats to grad_input.
 
+    // What waits comes before it, narrowed already.
     __aicore__ inline LocalTensor<float> tile_lanes() {
-        return lanes_[held_ * kLanes];
+        return lanes_[(kIsNarrow ? t_.tile_begin : held_) * kLanes];
     }
     // Stores what ends at a multiple of 512 bytes; the rest waits for the tile below.
     __aicore__ inline void store_tile() {
@@ -151,20 +153,19 @@ class PoolTile : protected PoolGeometry<T> {
             if (rows_.end < run_.end)
                 held =
                     static_cast<uint32_t>(least(odd_elements(shape.offset + elements), elements));
-            // So few would be narrowed, in whole steps, over what waits behind them.
-            if (kIsNarrow && held < elements && elements - held < kLanes / 2) held = 0;
             shape.columns = elements - held;
         }
         // The transposition takes whole steps of positions.
-        const uint32_t rest = round_up(elements, kLanes) - elements;
-        fill(lanes_[elements * kLanes], 0.0f, rest);
+        const uint32_t added = elements - held_, all = round_up(elements, kLanes) - held_;
+        fill(tile_lanes()[added * kLanes], 0.0f, all - added);
+        const LocalTensor<T> narrow_lanes = lanes_.template ReinterpretCast<T>();
+        narrow(narrow_lanes[held_ * kLanes], tile_lanes(), all);
         if (elements > held) {
             const uint32_t length = round_up(elements - held, kLanes);
             shape.lane_elements = length;
-            narrow(lanes_, length);
             store(shape, length);
         }
-        move(lanes_, 0, elements - held, held);
+        move(narrow_lanes, 0, elements - held, held);
         held_ = held;
     }
     // Where the tile begins, with what waits above it.
@@ -196,12 +197,14 @@ class PoolTile : protected PoolGeometry<T> {
         });
         stores_.FreeTensor(done);
     }
-    // Rounds `length` positions to T, in place.
-    __aicore__ inline void narrow(const LocalTensor<float>& lanes, uint32_t length) {
+    // `length` positions rounded to T: to `to`, which may begin where `lanes` do and is there in
+    // float32.
+    __aicore__ inline void narrow(const LocalTensor<T>& to, const LocalTensor<float>& lanes,
+                                  uint32_t length) {
         const uint32_t count = length * kLanes;
         PipeBarrier<PIPE_V>();
         if constexpr (kIsNarrow) {
-            Cast(lanes.template ReinterpretCast<T>(), lanes, kRound, count);
+            Cast(to, lanes, kRound, count);
         } else {
             if (t_.mode == kFloat16) round_to_float16(lanes, rounding_buffer_.Get<half>(), count);
         }

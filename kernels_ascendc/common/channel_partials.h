@@ -16,23 +16,25 @@ class ChannelPartials {
         partials_.SetGlobalBuffer((__gm__ float*)(workspace + tiling.partials));
     }
 
-    // This core's sums of the walk's block.
-    __aicore__ inline void store(const LocalTensor<float>& sums, const ChannelWalk& walk,
-                                 int64_t contribution) {
+    // This core's sums of the walk's block, from the begin-th up to the end-th.
+    __aicore__ inline void store(const LocalTensor<float>& sums, uint32_t begin, uint32_t end,
+                                 const ChannelWalk& walk) {
+        const int64_t contribution = walk.predecessors();
         const int64_t channel = walk.block() * tiling_.block_channels;
         const uint32_t channels = walk.block_channels();
         const uint32_t group = tiling_.group, pitch = round_up(group, ChannelTiles::kSumStep);
         const bool spread = tiling_.layout == CHANNEL_SUM_SPREAD && group != pitch;
 #if __CCE_AICORE__ == 220
         if (!spread) {
-            store_rows(partial(contribution, 0, channel), sums, kSums, channels * tiling_.width,
+            store_rows(partial(contribution, begin, channel), sums[begin * tiling_.sum_space],
+                       end - begin, channels * tiling_.width,
                        static_cast<uint64_t>(tiling_.partial_pitch), tiling_.sum_space, sums);
             return;
         }
 #else
         if (spread) wait_for<HardEvent::V_S>();
 #endif
-        for (uint32_t i = 0; i < kSums; ++i) {
+        for (uint32_t i = begin; i < end; ++i) {
             const LocalTensor<float> from = sums[i * tiling_.sum_space];
             const GlobalTensor<float> to = partial(contribution, i, channel);
 #if __CCE_AICORE__ == 220

@@ -116,6 +116,7 @@ class ChannelSum {
             tiling_.layout == CHANNEL_SUM_SPREAD ? walk.tail_channels() : walk.block_channels();
         LocalTensor<float> sums;
         bool added = false;
+        uint32_t stored = 0;  // sums
         for (bool at_end = false; !at_end;) {
             uint32_t reduced = 0;  // sums
             LaneRun run;
@@ -132,6 +133,12 @@ class ChannelSum {
                     if (!added) sums = block_sums_.template AllocTensor<float>();
                     reduce_first(added ? more_sums_ : sums, channels, lanes);
                     reduced = 1;
+                    // It is stored while the others are made.
+                    if (!added) {
+                        wait_for<HardEvent::V_MTE3>();
+                        partials_.store(sums, 0, 1, walk);
+                        stored = 1;
+                    }
                 }
                 process(load, first, splits);
             }
@@ -140,17 +147,17 @@ class ChannelSum {
             if (added) Add(sums, sums, more_sums_, static_cast<int32_t>(kSums * tiling_.sum_space));
             added = true;
         }
-        store_sums(sums, walk);
+        store_sums(sums, stored, walk);
     }
 
-    __aicore__ inline void store_sums(LocalTensor<float>& sums, ChannelWalk& walk) {
+    // Those from the begin-th on.
+    __aicore__ inline void store_sums(LocalTensor<float>& sums, uint32_t begin, ChannelWalk& walk) {
         block_sums_.EnQue(sums);
-        const int64_t contribution = walk.predecessors();
         sums = block_sums_.template DeQue<float>();
-        partials_.store(sums, walk, contribution);
+        partials_.store(sums, begin, kSums, walk);
         block_sums_.FreeTensor(sums);
         if (walk.block_is_complete()) {
-            partials_.store_zeros(zeros_, walk, contribution + 1);
+            partials_.store_zeros(zeros_, walk, walk.predecessors() + 1);
             walk.next_block();
         }
     }
@@ -182,7 +189,7 @@ class ChannelSum {
             Add(sums, sums, more_sums_, floats);
         }
         for (uint32_t i = 0; i < kSums; ++i) channels.join_rows(sums[i * tiling_.sum_space]);
-        store_sums(sums, walk);
+        store_sums(sums, 0, walk);
     }
 
     __aicore__ inline void begin_tiles(const ChannelTiles& channels, uint32_t lanes,

@@ -9,6 +9,7 @@ namespace ascend_grad {
 namespace {
 
 constexpr int64_t kLeastCoreBytes = 16 << 10;  // that pay for starting another core
+constexpr uint32_t kBorrowed = 8 << 10;        // bytes at the unified buffer's end
 
 // Windows that cover one element, at most.
 int64_t cover(const PoolAxis& axis) {
@@ -21,6 +22,15 @@ int64_t begins(const PoolAxis& axis, int64_t size) {
     if (size >= axis.extent)
         return (axis.extent - 1 + axis.pad) / axis.stride - axis.pad / axis.stride + 1;
     return size % axis.stride == 0 ? size / axis.stride : (size - 1) / axis.stride + 2;
+}
+
+// Whether rows of windows and of gradients lie alike, and few overlap: kernels of 3 or 5 columns.
+bool is_dense(const AvgPool2dBackward::Plan& plan, int64_t grad_width) {
+    const PoolAxis &height = plan.height, &width = plan.width;
+    const bool alike = grad_width == width.extent && width.windows == width.extent;
+    return alike && height.stride == 1 && width.stride == 1 && height.kernel <= 5 &&
+           width.kernel == 2 * width.pad + 1 && width.pad > 0 && width.pad <= 2 &&
+           width.kernel <= width.extent;
 }
 
 bool covers_all(const PoolAxis& axis) {
@@ -170,7 +180,7 @@ void PoolTiler::set_buffers(const Choice& c) {
     // What may wait for the tile below, so that stores end at 512 bytes.
     const int64_t held = c.traversal == kPoolRows || (is_direct && has_whole_rows) ? even() : 0;
     const int64_t pitch = has_whole_rows ? width.extent : rounded(c.width);
-    const int64_t margin = is_direct || is_fill ? 0 : cover(width);
+    int64_t margin = is_direct || is_fill ? 0 : cover(width);
     int64_t columns = t_.windows_width, load = planes * plane, waiting = 0;
     int64_t sum_rows = begins(height, height.extent) + cover(height) - 1;
     if (c.traversal == kPoolRows) {
@@ -185,6 +195,13 @@ void PoolTiler::set_buffers(const Choice& c) {
         columns = load = c.load;
     }
     const int64_t tile = rounded(held + planes * c.height * pitch);
+    // 16-bit lanes are half as long.
+    const int64_t narrow = bytes_ == 2 ? divide_up(rounded(load), 2) : 0;
+    int64_t begin = held, wide = tile;
+    if (bytes_ == 2) {
+        begin = held > 0 ? held / 2 + kLanes : 0;
+        wide = is_fill ? tile / 2 : begin + tile - held + (held > 0 ? kLanes : 0);
+    }
     t_.load_rows = c.load;
     t_.sum_rows = to_u32(is_direct || is_fill ? 0 : sum_rows);
     t_.divisor_columns = to_u32(columns);
@@ -193,17 +210,27 @@ void PoolTiler::set_buffers(const Choice& c) {
     t_.tile_elements = to_u32(tile);
     t_.margin = to_u32(margin);
     t_.grad_positions = to_u32(rounded(2 * margin + waiting + load + kLanes));
-    t_.scratch = to_u32(is_direct ? tile : held);
-    // 16-bit lanes are half as long.
-    const int64_t narrow = bytes_ == 2 ? divide_up(rounded(load), 2) : 0;
-    const int64_t wide = is_fill && bytes_ == 2 ? tile / 2 : tile;
+    t_.tile_begin = to_u32(begin);
+    t_.scratch = to_u32(is_direct ? wide : begin);
     t_.tile_positions = to_u32(std::max(wide, t_.scratch + narrow));
     t_.tile_pitch = to_u32(pitch);
+    t_.dense = c.traversal == kPoolRows && is_dense(plan_, t_.grad_width);
+    if (t_.dense == 0) return;
+    // As kernels_ascendc/avg_pool2d_backward/dense.h uses them.
+    const int64_t lead = 4 - width.pad;
+    margin = width.kernel + 2 * width.pad * c.height;
+    waiting += (cover(height) - 1) * pitch;
+    wide += rounded(lead + (cover(height) < 4 ? 0 : 2) * pitch + width.kernel);
+    t_.lead = to_u32(lead);
+    t_.sum_rows = 0;
+    t_.margin = to_u32(margin);
+    t_.grad_positions = to_u32(rounded(margin + waiting + load + kLanes));
+    t_.tile_positions = to_u32(std::max(wide, t_.scratch + narrow));
 }
 
 // Where many windows of a row are added as sums of two: positions for those of half the rows.
 int64_t PoolTiler::pair_positions() const {
-    if (t_.traversal != kPoolRows || t_.cover_width < 4) return 0;
+    if (t_.traversal != kPoolRows || t_.dense != 0 || t_.cover_width < 4) return 0;
     const int64_t rows = divide_up(t_.load_elements, t_.grad_width) + 1;
     return divide_up(rows, 2) * t_.grad_width + t_.cover_width;
 }
@@ -221,7 +248,9 @@ bool PoolTiler::fits() const {
     if (t_.factor == 0.0f)
         bytes += t_.divisor != 0.0f ? 4 * kPosition : 3 * kPosition * t_.divisor_columns;
     if (t_.traversal == kPoolDirect) bytes += kPosition * static_cast<double>(t_.tile_width);
-    return bytes + 64 <= static_cast<double>(product_.buffer_bytes);
+    // Additions borrow nothing.
+    const bool borrows = t_.dense == 0 || plan_.mode == AvgPool2dBackward::Mode::kHf32;
+    return bytes + 64 <= static_cast<double>(product_.buffer_bytes + (borrows ? 0 : kBorrowed));
 }
 
 }  // namespace ascend_grad

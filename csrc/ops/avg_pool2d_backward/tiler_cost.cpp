@@ -1,5 +1,6 @@
 // The rough count of cycles by which tilings are compared.
 #include <algorithm>
+#include <cmath>
 
 #include "core/integers.h"
 #include "ops/avg_pool2d_backward/tiler.h"
@@ -21,6 +22,10 @@ double PoolTiler::cycles(const Choice& c) const {
     } else if (c.traversal == kPoolRows) {
         loads = std::max(grad_plane / t_.load_elements, 1.0);
         stores = static_cast<double>(t_.height) / static_cast<double>(c.height);
+        if (t_.dense != 0) {
+            loads = std::ceil(loads);
+            stores = loads * static_cast<double>(divide_up(divide_up(c.load, t_.width), c.height));
+        }
     }
     // Copies that begin evenly: all, or those after the first of a plane.
     const auto begins_evenly = [&](int64_t elements) {
@@ -33,13 +38,18 @@ double PoolTiler::cycles(const Choice& c) const {
     const double store_cycles = kStoreCycles * plane / (plane + grad_plane);
     const double memory = (plane + grad_plane) * row / kBytesPerCycle / (is_even ? 1.0 : 0.7) +
                           loads * kLoadCycles + stores * store_cycles;
-    const double vector =
-        vector_cycles() + kInstruction * (loads * (12 + 2 * t_.cover_width) + stores * 12);
+    const double instructions = t_.dense != 0 ? loads * 5 + stores * (10 + 2 * t_.cover_width)
+                                              : loads * (12 + 2 * t_.cover_width) + stores * 12;
+    const double vector = vector_cycles() + kInstruction * instructions;
     const double groups = static_cast<double>(divide_up(t_.units, useful_cores_)) *
                           static_cast<double>(t_.unit_tiles * t_.unit_planes) /
                           static_cast<double>(t_.tiles_height * t_.tiles_width);
-    // The first load and the sums of the first and the last tile overlap with nothing.
-    const double alone = t_.load_elements * row / kBytesPerCycle + 2 * vector / stores;
+    // The first load and the sums of the first and the last tile overlap with nothing, but the last
+    // where one window fills a plane: stores take longer. Dense ones begin with a short load.
+    const double loading = t_.load_elements * row / kBytesPerCycle;
+    double alone =
+        loading + (c.traversal == kPoolFill && t_.unit_planes == 1 ? 1 : 2) * vector / stores;
+    if (t_.dense != 0) alone = 0.3 * loading + vector / stores / 2;
     // One buffer to store from: the vector unit waits for stores.
     const double waits = c.store_buffers == 1 ? 0.3 * plane * row / kBytesPerCycle : 0.0;
     return (std::max(memory, vector) + waits) * groups + alone;

@@ -34,7 +34,8 @@ struct AvgPool2dBackwardTiling {
     uint32_t margin;                     // positions around the gradients that sums may take
     uint32_t grad_positions;             // floats of sixteen lanes: of gradients
     uint32_t tile_positions;             // and of a tile, with what waits to be stored
-    uint32_t scratch;                    // of those, the first that loads may overwrite
+    uint32_t tile_begin;                 // of those, where 16-bit results are summed up
+    uint32_t scratch;                    // the first that loads may overwrite
     uint32_t tile_pitch;                 // columns of a row of grad_input there
     uint32_t store_buffers;              // 2, or 1 where that makes tiles larger
     uint32_t count_include_pad;
@@ -42,6 +43,8 @@ struct AvgPool2dBackwardTiling {
     float factor;        // what quotients may be multiplied out with; 0: they are divided
     float divisor;       // the constant one, or 0 where it varies
     uint32_t traversal;  // AvgPool2dBackwardTraversal
+    uint32_t dense;  // kPoolRows: strides 1, kernels of 3 or 5 columns, as many windows as columns
+    uint32_t lead;   // there: positions of a tile before its sums over columns
 };
 
 enum AvgPool2dBackwardTraversal : uint32_t {
