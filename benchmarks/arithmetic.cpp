@@ -18,15 +18,6 @@ AG_INLINE void renew(LanePair& x) {
     AG_EACH_REGISTER asm("" : AG_REGISTER(x.low.r[i]), AG_REGISTER(x.high.r[i]));
 }
 
-template <class T>
-AG_INLINE void put(T* to, const typename Packed<T>::Type& x, bool stream) {
-    if (stream) {
-        stream_packed(to, x);
-    } else {
-        store_packed(to, x);
-    }
-}
-
 // A step's share of the buffers.
 template <class T>
 struct Part {
@@ -58,10 +49,10 @@ AG_INLINE void prelu(const Part<T>& part, LanePair* sums) {
         const LanePair g = load_pair(part.first + i), x = load_pair(part.second + i);
         const LanePair weighted = weight * g, product = x * g;
         const Lanes zero{};
-        put(part.target + i,
-            pack<T>({select_positive(x.low, g.low, weighted.low),
-                     select_positive(x.high, g.high, weighted.high)}),
-            part.stream);
+        store_packed_to(part.target + i,
+                        pack<T>({select_positive(x.low, g.low, weighted.low),
+                                 select_positive(x.high, g.high, weighted.high)}),
+                        part.stream);
         sums[0] = sums[0] + LanePair{select_positive(x.low, zero, product.low),
                                      select_positive(x.high, zero, product.high)};
     }
@@ -73,10 +64,13 @@ AG_INLINE void softmax(const Part<T>& part) {
     LanePair sum{};
     for (int64_t i = 0; i < part.sources; i += kPairLanes)
         sum = sum + load_pair(part.first + i) * load_pair(part.second + i);
-    renew(sum);
+    const Lanes total = splat(tree_sum(sum.low + sum.high));
+    sum = {total, total};
     for (int64_t i = 0; i < part.sources; i += kPairLanes) {
-        put(part.target + i,
-            pack<T>(load_pair(part.second + i) * (load_pair(part.first + i) - sum)), part.stream);
+        store_packed_to(part.target + i,
+                        pack_permuted<T>(load_permuted(part.second + i) *
+                                         (load_permuted(part.first + i) - sum)),
+                        part.stream);
     }
 }
 
@@ -101,7 +95,7 @@ AG_INLINE void avg_pool(const Part<T>& part, const Windows& windows, LanePair* s
             renew(x[k]);
             const auto packed = pack<T>(x[k]);
             for (int64_t j = i; j < i + step && j < part.targets; j += kPairLanes)
-                put(part.target + j, packed, part.stream);
+                store_packed_to(part.target + j, packed, part.stream);
         }
     }
 }

@@ -148,9 +148,12 @@ def test_nonfinite_values_spread_over_their_row_only(dtype: np.dtype) -> None:
 
 
 @pytest.mark.parametrize("exponent", [102, 103, 119, 120])
+@pytest.mark.parametrize("length", [300, 2500])
 @pytest.mark.parametrize("dtype", [FLOAT32, BFLOAT16], ids=str)
-def test_differences_that_overflow_though_the_sum_is_finite(dtype: np.dtype, exponent: int) -> None:
-    g, y = np.zeros((2, 2500), dtype), np.zeros((2, 2500), dtype)
+def test_differences_that_overflow_though_the_sum_is_finite(
+    dtype: np.dtype, length: int, exponent: int
+) -> None:
+    g, y = np.zeros((2, length), dtype), np.zeros((2, length), dtype)
     g[:, 0], y[:, 0] = 2.0**exponent, -1.0
     largest = float(ml_dtypes.finfo(dtype).max)
     g[:, 1::7], g[:, 2::7] = largest, -largest
@@ -160,6 +163,17 @@ def test_differences_that_overflow_though_the_sum_is_finite(dtype: np.dtype, exp
     expected[np.isnan(expected)] = np.nan
     assert np.isnan(expected).any() == (exponent >= (103 if dtype == FLOAT32 else 120))
     assert_same_bits(ag.softmax_backward(g, y, 1), expected.astype(dtype))
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@pytest.mark.parametrize("length", [300, 2500])
+def test_infinite_factor_of_a_zero(dtype: np.dtype, length: int) -> None:
+    g, y = np.ones((3, length), dtype), np.zeros((3, length), dtype)
+    g[1, length // 2] = np.inf
+    got = ag.softmax_backward(g, y, 1)
+    expected = np.zeros((3, length), FLOAT32)
+    expected[1] = np.nan
+    assert_same_bits(got, expected.astype(dtype))
 
 
 def test_negative_zero() -> None:

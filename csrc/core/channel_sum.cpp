@@ -5,7 +5,6 @@
 
 #include "core/integers.h"
 #include "core/streaming.h"
-#include "core/sum_block.h"
 
 namespace ascend_grad {
 namespace {

@@ -13,10 +13,10 @@
 
 #include "core/layout.h"
 #include "core/parallel.h"
+#include "core/sum_block.h"
 
 namespace ascend_grad {
 
-inline constexpr int kSumLanes = 16;
 inline constexpr int64_t kChunksPerTask = 16;  // blocks of a long row that one task makes, at most
 inline constexpr int64_t kChannelTile = 1024;  // channels of a task along channels, at most
 inline constexpr int64_t kFewChannels = 64;    // channels of a task otherwise, at most

@@ -9,7 +9,7 @@ namespace {
 
 constexpr int kPairLanes = 2 * kLanes;
 
-// Elements 0 to 15 and 16 to 31.
+// Elements 0 to 15 and 16 to 31, if nothing else is said.
 struct LanePair {
     Lanes low;
     Lanes high;
@@ -60,7 +60,7 @@ AG_INLINE __m512i round_words(__m512i high, __m512i low) {
         _mm512_ternarylogic_epi32(high, _mm512_set1_epi16(1), _mm512_set1_epi16(0x7ffe), kAndOr);
     const __m512i sum = _mm512_avg_epu16(low, half);
     // A product instead of a shift, which the shuffles' pipes would have to do. GCC 12 makes a
-    // factor that it knows anew for every vector.
+    // factor that it knows anew for every vector: a shuffle each.
     const uint16_t* twos = kTwos;
     asm("" : "+r"(twos));
     return _mm512_add_epi16(high, _mm512_mulhi_epu16(sum, _mm512_load_si512(twos)));
@@ -95,29 +95,6 @@ AG_INLINE LanePair load_pair(const T* p) {
     return {load(p), load(p + kLanes)};
 }
 
-// For what is done to each of thirty-two elements alone: as lanes in an order of their own and,
-// without a NaN but the canonical one, back. Of bfloat16 every second word, which takes no shuffle.
-template <class T>
-AG_INLINE LanePair load_in_any_order(const T* p) {
-    return load_pair(p);
-}
-template <class T>
-AG_INLINE PairVector narrow_in_any_order(LanePair x, T) {
-    return narrow_canonical(x, T{});
-}
-#if defined(__AVX512F__)
-AG_INLINE LanePair load_in_any_order(const BFloat16* p) {
-    const __m512i bits = _mm512_loadu_si512(p);
-    return {{{(Register)_mm512_slli_epi32(bits, 16)}},
-            {{(Register)_mm512_maskz_mov_epi16(kHighWords, bits)}}};
-}
-AG_INLINE PairVector narrow_in_any_order(LanePair x, BFloat16) {
-    const __m512i even = (__m512i)x.low.r[0];
-    const __m512i odd = (__m512i)x.high.r[0];
-    return round_words(_mm512_mask_blend_epi16(kHighWords, _mm512_srli_epi32(even, 16), odd),
-                       _mm512_mask_blend_epi16(kHighWords, even, _mm512_slli_epi32(odd, 16)));
-}
-#endif
 template <class T>
 AG_INLINE void store_pair(T* p, LanePair x) {
     if constexpr (sizeof(T) == 2) {
@@ -169,6 +146,35 @@ AG_INLINE typename Packed<T>::Type pack(LanePair x) {
         return canonical(x);
     }
 }
+// For what is done to each of thirty-two elements alone: as lanes in some order and, without a NaN
+// but the canonical one, back in place. Of bfloat16 the lanes are every second element, which takes
+// no shuffle.
+template <class T>
+AG_INLINE LanePair load_permuted(const T* p) {
+    return load_pair(p);
+}
+template <class T>
+AG_INLINE typename Packed<T>::Type pack_permuted(LanePair x) {
+    if constexpr (sizeof(T) == 2) {
+        return narrow_canonical(x, T{});
+    } else {
+        return x;
+    }
+}
+#if defined(__AVX512F__)
+AG_INLINE LanePair load_permuted(const BFloat16* p) {
+    const __m512i bits = _mm512_loadu_si512(p);
+    return {{{(Register)_mm512_slli_epi32(bits, 16)}},
+            {{(Register)_mm512_maskz_mov_epi16(kHighWords, bits)}}};
+}
+template <>
+AG_INLINE PairVector pack_permuted<BFloat16>(LanePair x) {
+    const __m512i even = (__m512i)x.low.r[0];
+    const __m512i odd = (__m512i)x.high.r[0];
+    return round_words(_mm512_mask_blend_epi16(kHighWords, _mm512_srli_epi32(even, 16), odd),
+                       _mm512_mask_blend_epi16(kHighWords, even, _mm512_slli_epi32(odd, 16)));
+}
+#endif
 template <class T>
 AG_INLINE void store_packed(T* p, const typename Packed<T>::Type& x) {
     if constexpr (sizeof(T) == 2) {

@@ -96,6 +96,14 @@ AG_INLINE void stream_first_packed(T* p, const typename Packed<T>::Type& x, int 
                  sizeof(T) * static_cast<size_t>(n));
 }
 // Past the caches or not.
+template <class T>
+AG_INLINE void store_packed_to(T* p, const typename Packed<T>::Type& x, bool streams) {
+    if (streams) {
+        stream_packed(p, x);
+    } else {
+        store_packed(p, x);
+    }
+}
 template <bool kStreams, class T>
 AG_INLINE void store_to(T* p, Lanes x) {
     if constexpr (kStreams) {
@@ -153,12 +161,11 @@ class Sink {
     }
 
   private:
-    static constexpr size_t kLine = kCacheLine;
     // The buffer begins with a page and, of float and 16 bit, is one: at other offsets from pages
     // loops through it were measured to take up to 1.7 times as long (Zen 4).
     static constexpr size_t kPage = 4096;
     static constexpr size_t kFull = kReserve * sizeof(T) < kPage ? kPage : kReserve * sizeof(T);
-    static constexpr size_t kCapacity = kFull + kLine;
+    static constexpr size_t kCapacity = kFull + kCacheLine;
 
     void* position() const { return streaming_ ? to_ + (filled_ - skipped_) : to_; }
     void leave_for(void* destination) {
@@ -168,19 +175,19 @@ class Sink {
     void restart(void* destination) {
         to_ = static_cast<char*>(destination);
         // The buffer lies to its lines as the destination lies to its own.
-        skipped_ = streaming_ ? reinterpret_cast<uintptr_t>(destination) % kLine : 0;
+        skipped_ = streaming_ ? reinterpret_cast<uintptr_t>(destination) % kCacheLine : 0;
         filled_ = skipped_;
     }
     // Writes what fills whole lines and keeps the rest.
     void flush_lines() {
         size_t from = skipped_;
-        if (skipped_ > 0 && filled_ >= kLine) {
-            std::memcpy(to_, buffer_ + skipped_, kLine - skipped_);
-            to_ += kLine - skipped_;
-            from = kLine;
+        if (skipped_ > 0 && filled_ >= kCacheLine) {
+            std::memcpy(to_, buffer_ + skipped_, kCacheLine - skipped_);
+            to_ += kCacheLine - skipped_;
+            from = kCacheLine;
         }
-        if (skipped_ > 0 && filled_ < kLine) return;
-        const size_t whole = (filled_ - from) / kLine * kLine;
+        if (skipped_ > 0 && filled_ < kCacheLine) return;
+        const size_t whole = (filled_ - from) / kCacheLine * kCacheLine;
         stream_lines(to_, buffer_ + from, whole);
         to_ += whole;
         const size_t rest = filled_ - from - whole;

@@ -130,15 +130,19 @@ inline bool makes_no_nan(float sum) {
 // out = output * (grad_output - sum) of thirty-two elements.
 template <int kStep, class T, class U>
 AG_INLINE void write_pair(const T* g, const T* y, LanePair sum, bool no_nan, U* out, bool streams) {
-    if constexpr (kStep == 1 && sizeof(T) == 2 && std::is_same_v<T, U>) {
+    if constexpr (kStep == 1 && std::is_same_v<T, U>) {
         if (no_nan) {
-            const LanePair value = load_in_any_order(y) * (load_in_any_order(g) - sum);
-            const PairVector bits = narrow_in_any_order(value, U{});
-            return streams ? stream_packed(out, bits) : store_packed(out, bits);
+            const LanePair value = load_permuted(y) * (load_permuted(g) - sum);
+            store_packed_to(out, pack_permuted<U>(value), streams);
+            return;
         }
     }
     const LanePair value = load_pair_of<kStep>(y, 0) * (load_pair_of<kStep>(g, 0) - sum);
-    return streams ? stream_store_pair(out, value) : store_pair(out, value);
+    if (streams) {
+        stream_store_pair(out, value);
+    } else {
+        store_pair(out, value);
+    }
 }
 
 // out = output * (grad_output - sum) of n elements; returns sum_products() of as many others, whose

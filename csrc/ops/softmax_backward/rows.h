@@ -13,7 +13,7 @@
 namespace ascend_grad {
 namespace {
 
-// Chunks of one row group at a time; T is the inputs' dtype, U out's.
+// Rows of a group or, along rows, of several groups; T is the inputs' dtype, U out's.
 template <class T, class U>
 class SoftmaxRows {
     using Op = SoftmaxBackward;
@@ -145,15 +145,16 @@ class SoftmaxRows {
                             sink_);
             return;
         }
-        const bool is_short = sizeof(T) == 2 ? plan_.length < kShort : plan_.chunks == 1;
-        if (is_short && !streaming_ && plan_.step == 1) {
+        // While a row is written the next one is read: past the caches always, within them where
+        // that overlaps with conversions or with what the first cache does not hold. Of shorter
+        // rows it costs up to a third (measured).
+        const bool reads_ahead =
+            streaming_ || plan_.length >= (sizeof(T) == 2 ? kLongNarrow : kLong);
+        if (!reads_ahead && plan_.chunks == 1 && plan_.step == 1) {
             write_rows<1, T, U>({base_[0], base_[1], base_[2], row_stride_, count_},
                                 static_cast<int>(plan_.length));
             return;
         }
-        // While a row is written the next one is read; of shorter rows in a cache only where that
-        // overlaps with conversions (measured: of float it costs up to a third).
-        const bool reads_ahead = streaming_ || sizeof(T) < sizeof(float) || plan_.length >= kLong;
         float sum = sum_along(0);
         for (int row = 0; row < count_; ++row) {
             if (row > 0 && !reads_ahead) sum = sum_along(row);
@@ -370,10 +371,9 @@ class SoftmaxRows {
         }
     }
 
-    static constexpr int kShort = 256;
-    static constexpr int kLong = 16384;  // elements that no first cache holds
-    static constexpr int kGroup = 32;    // elements whose lanes are added together
-    static constexpr int kMaxGroups = 1024;
+    static constexpr int kLongNarrow = 256, kLong = 16384;  // elements of 16 bit, of float
+    static constexpr int kGroup = 32;        // elements whose lanes are added together
+    static constexpr int kMaxGroups = 1024;  // so that their rows are an int
     static constexpr int kStage = 128;
     static constexpr int kStagedRows = 16;
 
