@@ -71,6 +71,7 @@ GEOMETRIES = {
     "dense": ((2, 33, 28, 28), 3, 1, 1),
     "dense, five windows": ((1, 35, 40, 57), 5, 1, 2),
     "dense, unlike sides": ((1, 19, 64, 31), (4, 5), 1, (1, 2)),
+    "dense, no rows of padding": ((2, 17, 20, 30), (5, 3), 1, (0, 1)),
     "dense rows": ((1, 18, 33, 60), (1, 3), 1, (0, 1)),
     "dense, no more than a window": ((3, 16, 120, 5), (2, 5), 1, (1, 2)),
     "overlapping and padded": ((1, 20, 55, 56), 3, 2, 1, True),
@@ -108,6 +109,7 @@ def test_hard_geometries(soc: str, geometry: tuple[Any, ...]) -> None:
 def test_divisor_override(soc: str, divisor: int) -> None:
     for dtype in dtypes_of(soc):
         check(soc, (2, 9, 7, 6), (3, 4), 2, 1, dtype=dtype, divisor_override=divisor)
+        check(soc, (2, 9, 27, 26), 3, 1, 1, dtype=dtype, divisor_override=divisor)
 
 
 @pytest.mark.parametrize(
@@ -118,6 +120,7 @@ def test_cube_math_type(soc: str, mode: int) -> None:
     """Values far outside float16's range, and what rounds to even."""
     for dtype in dtypes_of(soc):
         check(soc, (3, 17, 12, 13), 3, 2, 1, dtype=dtype, cube_math_type=mode)
+        check(soc, (2, 17, 40, 41), 3, 1, 1, dtype=dtype, cube_math_type=mode)
     g = np.full((1, 16, 4, 4), 1 + 2.0**-12, FLOAT32)
     g[0, :, 0, 0], g[0, :, 1, 1], g[0, :, 2, 2] = 70000.0, np.nan, 1e-30
     x = np.zeros((1, 16, 8, 8), FLOAT32)

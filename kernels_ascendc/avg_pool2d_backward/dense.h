@@ -62,23 +62,22 @@ class PoolDense : PoolTile<T> {
     // Appends a load or, where there is none, zeros.
     __aicore__ inline void add_windows() {
         const int64_t last = this->window_rows().end;
-        const auto positions_to = [&](int64_t row) {
-            return static_cast<uint32_t>(row - first_) * width_;
-        };
-        const uint32_t existing = positions_to(least(last, t_.windows_height));
+        // A run may have more than fit 32 bits.
+        const auto positions_to = [&](int64_t row) { return (row - first_) * t_.width; };
+        const int64_t existing = positions_to(least(last, t_.windows_height));
         if (held_windows_ < existing) {
             const uint32_t count = this->take(t_.margin + held_windows_).columns;
             if (divisors_.is_constant()) divisors_.divide_all(grads(held_windows_), count);
             held_windows_ += count;
             for (; !divisors_.is_constant() && divided_ < end(); ++divided_) {
                 divisors_.set_row(divided_);
-                divisors_.divide_row(grads(positions_to(divided_)));
+                divisors_.divide_row(grads(static_cast<uint32_t>(positions_to(divided_))));
             }
         }
         if (held_windows_ >= existing) {
             const uint32_t room = t_.grad_positions - t_.margin - held_windows_;
-            const uint32_t missing = positions_to(last) - held_windows_;
-            const uint32_t count = missing < room ? missing : room;
+            const int64_t missing = positions_to(last) - held_windows_;
+            const auto count = static_cast<uint32_t>(least(missing, room));
             this->fill(grads(held_windows_), 0.0f, count);
             held_windows_ += count;
         }

@@ -71,8 +71,8 @@ class SoftmaxStrips : SoftmaxTiles<T, U, kSoftmaxMaxQueued> {
     __aicore__ void fetch_ahead(uint32_t keep = 0) {
         while (next_ < last_ && (is_half_ || free_ > keep)) fetch_half();
     }
-    // One copy: a chunk's grad_output, or what is missing of it. What a team exchanges between two
-    // barriers queues behind no more than that.
+    // One copy: a chunk's grad_output, or what is missing of it. Between two barriers of slices no
+    // more than that is issued.
     __aicore__ void fetch_half() {
         if (next_ >= last_ || (!is_half_ && free_ == 0)) return;
         const Strip strip = chunks_.strip(next_);
