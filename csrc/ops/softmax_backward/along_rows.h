@@ -120,7 +120,8 @@ inline void write_rows(const RowSet& rows, int n) {
 }
 
 // Whether output * (grad_output - sum) is never a NaN: a sum of products that is finite had finite
-// factors, and one below 2^103 cannot make their difference overflow.
+// factors, and one below 2^103 cannot make their difference overflow. Compared as integers, since
+// compilers compare anew in every turn of a loop.
 inline bool makes_no_nan(float sum) {
     uint32_t bits;
     std::memcpy(&bits, &sum, sizeof(bits));
