@@ -16,10 +16,12 @@ constexpr int64_t kLanes = 16;
 constexpr int64_t kMinColumns = 64;  // rows of a group when walking across rows
 // Of inputs that should still be cached when out is written. Long runs of memory count more than
 // the second cache: it pays where they stay this long and do not compete for the same places of
-// it, as those do that lie pages apart (measured); else the third one serves.
+// it, as those do that lie pages apart (measured); else the third one serves. They count more than
+// that one, too.
 constexpr int64_t kNearTileBytes = 1 << 20;
-constexpr int64_t kFarTileBytes = 8 << 20;
 constexpr int64_t kNearRunBytes = 1024;
+constexpr int64_t kFarTileBytes = 16 << 20;
+constexpr int64_t kFarRunBytes = 2048;
 constexpr int64_t kPage = 4096;
 constexpr double kUneven = 1.1;  // a share over the mean that costs less than shorter runs do
 constexpr int64_t kStagedRows = 16;
@@ -75,8 +77,10 @@ int64_t column_count(const Op::Plan& plan) {
                          !lie_pages_apart(plan) &&
                          plan.length <= kNearTileBytes / (kInputs * kNearRunBytes);
     const int64_t tile_bytes = is_near ? kNearTileBytes : kFarTileBytes;
+    const int64_t run_bytes = is_near ? kNearRunBytes : kFarRunBytes;
     int64_t columns = Op::kMaxColumns;
-    while (columns > kMinColumns && plan.length > tile_bytes / (columns * element_bytes))
+    while (columns * element_bytes > kInputs * run_bytes &&
+           plan.length > tile_bytes / (columns * element_bytes))
         columns /= 2;
     constexpr int64_t kUnit = 2 * kLanes;
     return kUnit * even_part(divide_up(extent, kUnit), columns / kUnit, kMinColumns / kUnit,
@@ -117,8 +121,10 @@ void cut_into_tasks(Op::Plan& plan, int64_t row_bytes) {
 
     plan.chunk = plan.length <= kSumBlock ? plan.length : even_block(plan.length);
     plan.chunks = divide_up(plan.length, plan.chunk);
-    // Such rows have tiles of the fewest columns: no number of threads changes this.
-    plan.split = plan.groups < 16 && plan.chunks >= 64;
+    // Were groups the smallest: no number of threads changes this.
+    const int64_t smallest = std::min(plan.rows_per_group, kMinColumns);
+    const int64_t most_groups = plan.rows.iterations() / extent * divide_up(extent, smallest);
+    plan.split = most_groups < 16 && plan.chunks >= 64;
     plan.chunks_per_task = 16;
     plan.tasks =
         plan.split ? plan.groups * divide_up(plan.chunks, plan.chunks_per_task) : plan.groups;

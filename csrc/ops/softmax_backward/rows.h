@@ -1,7 +1,6 @@
 #pragma once
 
 #include "isa/lane_sums.h"
-#include "isa/prefetch.h"
 #include "isa/stage.h"
 #include "isa/stream.h"
 #include "ops/softmax_backward/along_rows.h"
@@ -70,7 +69,8 @@ class SoftmaxRows {
             }
             for (int i = 0; i < count_; ++i) sums[i] = static_cast<float>(totals[i]);
         }
-        for (int64_t chunk = 0; chunk < plan_.chunks; ++chunk) write_chunk(chunk, sums);
+        // The last first, see write_across.
+        for (int64_t chunk = plan_.chunks - 1; chunk >= 0; --chunk) write_chunk(chunk, sums);
     }
 
     // sums[i] = this chunk's sum of row i of the group.
@@ -239,24 +239,13 @@ class SoftmaxRows {
         for (int c = 0; c < count_; c += kPairLanes) {
             float* to = lanes_.at(0, lane, c);
             LanePair sum = load_pair(to);
-            for (int k = 0; k < m; ++k) {
-                prefetch_pair<kGroup>(g[k] + c, y[k] + c);
-                sum = sum + products_of(g[k] + c, y[k] + c, count_ - c);
-            }
+            for (int k = 0; k < m; ++k) sum = sum + products_of(g[k] + c, y[k] + c, count_ - c);
             store_raw(to, sum.low);
             store_raw(to + kLanes, sum.high);
         }
     }
-    // The lines kAhead elements on. Unsigned: the stride of a single element may be any number.
-    template <unsigned kAhead>
-    AG_INLINE void prefetch_pair(const T* g, const T* y) const {
-        const T* const lines[] = {g, y};
-        for (int k = 0; k < 2; ++k) {
-            prefetch<Cache::kSecond>(lines[k], kAhead * static_cast<uintptr_t>(plan_.stride[k]),
-                                     kPairLanes * sizeof(T));
-        }
-    }
 
+    // Backwards: the elements that were summed last are in the nearest cache.
     void write_across(int64_t chunk, const float* sums) {
         const int n = length_of(chunk);
         float repeated[kMaxColumns + kRepeats] = {};
@@ -272,7 +261,7 @@ class SoftmaxRows {
             }
             return;
         }
-        for (int i = 0; i < n; ++i) {
+        for (int i = n - 1; i >= 0; --i) {
             const T* g = reinterpret_cast<const T*>(address(0, 0, chunk * plan_.chunk + i));
             const T* y = reinterpret_cast<const T*>(address(1, 0, chunk * plan_.chunk + i));
             U* out = reinterpret_cast<U*>(address(2, 0, chunk * plan_.chunk + i));
@@ -285,7 +274,6 @@ class SoftmaxRows {
             int c = streaming_ ? up_to_line(out) : 0;
             if (c > 0) write_first(0, c);
             for (; c + kPairLanes <= count_; c += kPairLanes) {
-                prefetch_pair<4>(g + c, y + c);
                 const LanePair value =
                     load_pair(y + c) * (load_pair(g + c) - load_pair(repeated + c));
                 if (streaming_) {
