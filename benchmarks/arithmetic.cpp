@@ -1,5 +1,6 @@
 // Limit kernels that also compute, compiled once per instruction set level: what the operators'
 // arithmetic costs at least, in whole vectors of contiguous memory, with the lanes of csrc/isa.
+#include "isa/shuffle.h"
 #include "isa/stream.h"
 #include "traffic.h"
 
@@ -74,6 +75,12 @@ AG_INLINE void softmax(const Part<T>& part) {
     }
 }
 
+// The pairs before those at p, which the compiler is to load anew.
+AG_INLINE LanePair neighbours(const float* p) {
+    asm("" : "+r"(p));
+    return {load_before<1>(p), load_before<1>(p + kLanes)};
+}
+
 // A quotient per window, and per element of the target the additions of the windows that cover it.
 // Elements under the same windows are rounded once.
 template <class T>
@@ -83,14 +90,19 @@ AG_INLINE void avg_pool(const Part<T>& part, const Windows& windows, LanePair* s
     for (int64_t i = 0; i < part.sources; i += kPairLanes)
         sums[0] = sums[0] + load_pair(part.first + i) * factor;
     const int64_t step = kPairLanes * windows.equal;
-    const int rest = windows.additions % kTogether;
+    alignas(kLineBytes) const float row[2 * kPairLanes] = {};
     LanePair x[kTogether];
+    const auto add = [&](int additions, const auto& operand) AG_INLINE_LAMBDA {
+        const int rest = additions % kTogether;
+        for (int k = rest; k < additions; k += kTogether) {
+            for (LanePair& each : x) each = each + operand();
+        }
+        for (int k = 0; k < rest; ++k) x[k] = x[k] + operand();
+    };
     for (int64_t i = 0; i < part.targets;) {
         for (LanePair& each : x) each = sums[0];
-        for (int k = rest; k < windows.additions; k += kTogether) {
-            for (LanePair& each : x) each = each + sums[1];
-        }
-        for (int k = 0; k < rest; ++k) x[k] = x[k] + sums[1];
+        add(windows.additions - windows.shifted, [&]() AG_INLINE_LAMBDA { return sums[1]; });
+        add(windows.shifted, [&]() AG_INLINE_LAMBDA { return neighbours(row + kPairLanes); });
         for (int k = 0; k < kTogether && i < part.targets; ++k, i += step) {
             renew(x[k]);
             const auto packed = pack<T>(x[k]);

@@ -173,7 +173,9 @@ bool fits(const Traffic& traffic) {
         case Arithmetic::kSoftmax:
             return traffic.second != nullptr && traffic.source_lines == traffic.target_lines;
         case Arithmetic::kAvgPool:
-            return traffic.windows.additions >= 0 && traffic.windows.equal > 0;
+            return traffic.windows.shifted >= 0 &&
+                   traffic.windows.shifted <= traffic.windows.additions &&
+                   traffic.windows.equal > 0;
     }
     return false;
 }
@@ -182,7 +184,8 @@ bool fits(const Traffic& traffic) {
 // what lies behind the last whole line is left out.
 double seconds(uintptr_t first, uintptr_t second, int64_t source_bytes, uintptr_t target,
                int64_t target_bytes, bool stream, int threads, int64_t repeats,
-               const std::string& dtype, const std::string& op, int additions, int equal) {
+               const std::string& dtype, const std::string& op, int additions, int shifted,
+               int equal) {
     if ((first | second | target) % kLineBytes != 0)
         throw std::invalid_argument("buffers must lie on cache lines");
     const Traffic traffic{reinterpret_cast<const Line*>(first),
@@ -191,7 +194,7 @@ double seconds(uintptr_t first, uintptr_t second, int64_t source_bytes, uintptr_
                           source_bytes / kLineBytes,
                           target_bytes / kLineBytes,
                           arithmetic_of(op),
-                          {additions, equal}};
+                          {additions, shifted, equal}};
     if (dtype.empty() != op.empty() || !fits(traffic))
         throw std::invalid_argument("a dtype and the operator's buffers, or neither");
     const Mover move = mover_of(dtype);
@@ -211,13 +214,15 @@ PYBIND11_MODULE(_bench, m) {
 #else
     m.attr("has_streaming_stores") = false;
 #endif
-    m.def("seconds", seconds, py::arg("first"), py::arg("second"), py::arg("source_bytes"),
-          py::arg("target"), py::arg("target_bytes"), py::arg("stream"), py::arg("threads"),
-          py::arg("repeats"), py::arg("dtype") = "", py::arg("op") = "", py::arg("additions") = 0,
-          py::arg("equal") = 1,
-          "Seconds of one pass that reads two buffers (or one: second=0) and writes one (or none: "
-          "target=0); with a dtype, one that also does an operator's arithmetic in float. Pooling: "
-          "`additions` per four elements of the target, `equal` of them that are rounded once.");
+    m.def(
+        "seconds", seconds, py::arg("first"), py::arg("second"), py::arg("source_bytes"),
+        py::arg("target"), py::arg("target_bytes"), py::arg("stream"), py::arg("threads"),
+        py::arg("repeats"), py::arg("dtype") = "", py::arg("op") = "", py::arg("additions") = 0,
+        py::arg("shifted") = 0, py::arg("equal") = 1,
+        "Seconds of one pass that reads two buffers (or one: second=0) and writes one (or none: "
+        "target=0); with a dtype, one that also does an operator's arithmetic in float. Pooling: "
+        "`additions` per four elements of the target, `shifted` of them of neighbours in a vector; "
+        "`equal` elements are rounded once.");
 }
 
 }  // namespace ascend_grad::bench

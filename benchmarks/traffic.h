@@ -21,6 +21,7 @@ enum class Arithmetic : int32_t { kNone, kBatchNorm, kPrelu, kSoftmax, kAvgPool 
 // kAvgPool.
 struct Windows {
     int32_t additions;  // per four elements of the target
+    int32_t shifted;    // of these: of neighbours in a vector
     int32_t equal;      // elements of the target under the same windows, which are rounded once
 };
 

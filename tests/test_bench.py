@@ -232,7 +232,8 @@ def test_the_limit_of_pooling_writes_every_element(dtype: str, stream: bool, equ
     for part in g.reshape(-1, LANES):
         sums += PARAMETER * part.astype(np.float32)
     op = "avg_pool2d_backward"
-    compute(g, None, written, stream=stream, dtype=dtype, op=op, additions=7, equal=equal)
+    windows = {"additions": 7, "shifted": 3, "equal": equal}
+    compute(g, None, written, stream=stream, dtype=dtype, op=op, **windows)
     want = np.tile(sums, written.size // LANES).astype(g.dtype)
     np.testing.assert_array_equal(written, want)
 
@@ -245,6 +246,7 @@ def test_limits_refuse_buffers_that_are_not_the_operators() -> None:
         {"op": "softmax_backward"},
         {"dtype": "float32"},
         {"op": "avg_pool2d_backward", "dtype": "float32", "equal": 0},
+        {"op": "avg_pool2d_backward", "dtype": "float32", "shifted": 1},
         {"op": "softmax", "dtype": "float32"},
     ):
         with pytest.raises(ValueError, match="operator"):

@@ -80,9 +80,10 @@ class PoolAlongWidth : public SlidingRows<T> {
                column_ * plan_.width_stride[1];
     }
     void prepare() {
-        if (column_ == tile_column_ && first_row_ == tile_row_) return;
-        tile_column_ = column_;
+        if (first_row_ != tile_row_) chunks_begin_ = -1;
         tile_row_ = first_row_;
+        if (column_ == tile_column_) return;
+        tile_column_ = column_;
         chunks_begin_ = -1;
         this->select_columns();
         const auto size = static_cast<int64_t>(sizeof(T));
@@ -98,13 +99,19 @@ class PoolAlongWidth : public SlidingRows<T> {
         fused_rows_ = writer_ != nullptr && overlap_ <= 2 ? 2 : 1;
         // So many that the ring holds their windows and the sink their elements.
         const int64_t overlap = pool_scratch::overlap(plan_.height);
-        rows_at_once_ = least(1024, greatest(0, kSlots - 1 - overlap) * plan_.height.stride + 1);
+        slides_ = Base::can_slide(plan_);
+        rows_at_once_ = 1024;
+        if (!slides_) {
+            const int64_t windows = greatest(0, kSlots - 1 - overlap);
+            rows_at_once_ = least(rows_at_once_, windows * plan_.height.stride + 1);
+        }
         if (streaming_) {
             const int64_t fitting = (Sink<T>::kReserve - 2 * kPairLanes) / columns_;
             rows_at_once_ = greatest(1, least(rows_at_once_, fitting));
         }
-        slides_ = Base::can_slide(plan_);
-        const int sums = overlap > fused_rows_ ? kSumRows : 0;
+        constexpr int64_t kNearFloats = 2048;  // of sums over rows (measured)
+        rows_summed_ = greatest(3, least(kSumRows, kNearFloats / pitch_));
+        const int sums = slides_ || overlap > fused_rows_ ? kSumRows : 0;
         std::memset(sums_, 0, sizeof(float) * static_cast<size_t>((sums + 1) * pitch_));
         for (int b = 0; slides_ && b < kSumRows; ++b)
             bands_[b] = {sums_ + (b + 1) * pitch_ + kLanes, nullptr, 1};
@@ -113,14 +120,18 @@ class PoolAlongWidth : public SlidingRows<T> {
     // The tile's rows of a plane whose windows are one row apart.
     void slide_down(char* to, Sink<T>& sink) {
         this->start_sliding(first_row_);
-        const int64_t most = least(kSumRows, rows_at_once_);
-        for (int64_t r = first_row_; r < last_row_; r += most) {
+        for (int64_t r = first_row_; r < last_row_;) {
+            const int rows = static_cast<int>(least(rows_summed_, last_row_ - r));
+            this->slide(r, rows, sums_ + pitch_);
             Chunk chunk{};
-            chunk.rows = chunk.bands_end = static_cast<int>(least(most, last_row_ - r));
-            chunk.left = last_row_ - r;
-            this->slide(r, chunk.rows, sums_ + pitch_);
-            write(to, chunk, sink);
-            to += chunk.rows * plan_.height_stride[1];
+            for (const int64_t end = r + rows; r < end; r += chunk.rows) {
+                chunk.rows = static_cast<int>(least(rows_at_once_, end - r));
+                chunk.bands_begin = chunk.bands_end;
+                chunk.bands_end += chunk.rows;
+                chunk.left = last_row_ - r;
+                write(to, chunk, sink);
+                to += chunk.rows * plan_.height_stride[1];
+            }
         }
     }
 
@@ -236,7 +247,7 @@ class PoolAlongWidth : public SlidingRows<T> {
                    : static_cast<int>((plan_.width.kernel - 1 - phase) / plan_.width.stride) + 1;
     }
 
-    int64_t phase_ = 0, rows_at_once_ = 1;
+    int64_t phase_ = 0, rows_at_once_ = 1, rows_summed_ = 1;
     int64_t tile_column_ = -1, tile_row_ = -1, chunks_begin_ = -1, chunks_end_ = -1;
     int overlap_ = 0, fused_rows_ = 1, chunk_count_ = 0;
     bool are_packed_ = false, slides_ = false;

@@ -137,15 +137,19 @@ void cut_into_tasks(Op::Plan& plan, const TensorView& grad_input) {
     plan.width_tiles = divide_up(width.extent, plan.width_tile);
     const int64_t planes = plan.plane_count = plan.planes.iterations();
     const int64_t sweeps = planes * plan.channel_tiles * plan.width_tiles;
-    plan.height_tile =
-        sweeps >= 64 ? height.extent : std::max<int64_t>(16, divide_up(height.extent * sweeps, 64));
-    plan.height_tile = std::min(plan.height_tile, height.extent);
+    constexpr int64_t kTaskElements = 16 << 10;
+    const int64_t row_elements = plan.width_tile * plan.channel_tile;
+    plan.height_tile = std::min(
+        height.extent,
+        sweeps >= 64 ? height.extent
+                     : std::max({int64_t{16}, divide_up(height.extent * sweeps, 64),
+                                 divide_up(kTaskElements, row_elements)}));
     plan.height_tiles = divide_up(height.extent, plan.height_tile);
     plan.rows_together = plan.transposes ? rows_together(plan) : 1;
-    // Small planes share a task, about 64 KiB of it.
+    // Small planes share a task.
     const bool whole_planes = plan.width_tiles * plan.height_tiles * plan.channel_tiles == 1;
     const int64_t elements = height.extent * width.extent * plan.channel_tile;
-    plan.planes_per_task = whole_planes ? std::max<int64_t>(1, (16 << 10) / elements) : 1;
+    plan.planes_per_task = whole_planes ? std::max<int64_t>(1, kTaskElements / elements) : 1;
     plan.tasks = divide_up(planes, plan.planes_per_task) * plan.channel_tiles * plan.width_tiles *
                  plan.height_tiles;
 }

@@ -51,47 +51,71 @@ class SlidingRows : public QuotientRows<T> {
         std::memset(row(i) - kLanes, 0, sizeof(float) * static_cast<size_t>(pitch_));
     }
 
+    // Rows whose quotients are loaded before those of rows [begin, end) and kept after them.
+    template <int kBefore>
+    struct Kept {
+        const float* loaded[kBefore];
+        float* stored[kBefore];
+    };
+    template <int kBefore>
+    Kept<kBefore> kept(int64_t begin, int64_t end) {
+        Kept<kBefore> rows;
+        for (int k = 0; k < kBefore; ++k) {
+            rows.loaded[k] = row(begin - kBefore + k);
+            rows.stored[k] = row(end - kBefore + k);
+        }
+        return rows;
+    }
+
     template <int kKernel>
     void slide_over(int64_t r, int count, float* to) {
+        constexpr int kBefore = kKernel - 1;
         const int64_t first = r + plan_.height.pad;
         const int64_t last = first + count - 1, last_window = plan_.height.windows - 1;
+        const int64_t column = first_window_ - lowest_, pitch = pitch_;
+        const int windows = windows_;
         const auto add_windows = [&](int64_t begin, int64_t end,
                                      const auto& quotient) AG_INLINE_LAMBDA {
             const typename Base::template Loads<1> loads(*this);
-            float* sums = to + (begin - first) * pitch_;
+            const auto rows = kept<kBefore>(begin, end);
+            float* sums = to + (begin - first) * pitch + kLanes + column;
             for (int j = 0; j < loads.last(); j += kLanes) {
-                add<kKernel>(begin, end, j, sums, [&](int64_t i) AG_INLINE_LAMBDA {
-                    return quotient(loads.whole(i, j), j) + Lanes{};
-                });
+                add<kKernel>(rows, begin, end, column + j, sums + j, pitch,
+                             [&](int64_t i) AG_INLINE_LAMBDA {
+                                 return quotient(loads.whole(i, j), j) + Lanes{};
+                             });
             }
-            if (loads.last() == windows_) return;
-            add<kKernel>(begin, end, loads.last(), sums, [&](int64_t i) AG_INLINE_LAMBDA {
-                return quotient(loads.last(i), loads.last()) + Lanes{};
-            });
+            if (loads.last() == windows) return;
+            const int j = loads.last();
+            add<kKernel>(rows, begin, end, column + j, sums + j, pitch,
+                         [&](int64_t i)
+                             AG_INLINE_LAMBDA { return quotient(loads.last(i), j) + Lanes{}; });
         };
         this->divide_rows(first, least(last, last_window), add_windows);
         const int64_t beyond = greatest(first, last_window + 1);
-        for (int j = 0; j < windows_ && beyond <= last; j += kLanes) {
-            add<kKernel>(beyond, last + 1, j, to + (beyond - first) * pitch_,
+        if (beyond > last) return;
+        const auto rows = kept<kBefore>(beyond, last + 1);
+        float* sums = to + (beyond - first) * pitch + kLanes + column;
+        for (int j = 0; j < windows; j += kLanes) {
+            add<kKernel>(rows, beyond, last + 1, column + j, sums + j, pitch,
                          [](int64_t) { return Lanes{}; });
         }
     }
-    // Of the vector that starts with quotient j of a row.
-    template <int kKernel, class Quotient>
-    AG_INLINE void add(int64_t begin, int64_t end, int j, float* sums, const Quotient& quotient) {
+    // Of the vector at `column` of each row.
+    template <int kKernel, class Rows, class Quotient>
+    static AG_INLINE void add(const Rows& rows, int64_t begin, int64_t end, int64_t column,
+                              float* sums, int64_t pitch, const Quotient& quotient) {
         constexpr int kBefore = kKernel - 1;
-        const int64_t column = first_window_ - lowest_ + j;
         Lanes x[kKernel];
-        for (int k = 0; k < kBefore; ++k) x[k] = load(row(begin - kBefore + k) + column);
-        float* to = sums + kLanes + column;
-        for (int64_t i = begin; i < end; ++i, to += pitch_) {
+        for (int k = 0; k < kBefore; ++k) x[k] = load(rows.loaded[k] + column);
+        for (int64_t i = begin; i < end; ++i, sums += pitch) {
             x[kBefore] = quotient(i);
             Lanes sum = x[0] + x[1];
             for (int k = 2; k < kKernel; ++k) sum = sum + x[k];
-            store_raw(to, sum);
+            store_raw(sums, sum);
             for (int k = 0; k < kBefore; ++k) x[k] = x[k + 1];
         }
-        for (int k = 0; k < kBefore; ++k) store_raw(row(end - kBefore + k) + column, x[k]);
+        for (int k = 0; k < kBefore; ++k) store_raw(rows.stored[k] + column, x[k]);
     }
 };
 

@@ -32,13 +32,16 @@ def kernels(problem: Problem, threads: int, computing: bool = False) -> dict[str
 
 def _arithmetic(problem: Problem) -> dict[str, Any]:
     """Arguments of the native kernels. Pooling's additions are an average, rounded down: over the
-    rows of windows that cover an element for every column of windows, then over those columns."""
+    rows of windows that cover an element for every column of windows, then over those columns,
+    whose neighbours have to be shifted into place where columns lie side by side."""
     case = problem.case
     result = {"dtype": problem.dtype, "op": case.operator}
     if case.operator == AVG_POOL:
         kernel, stride = case.attributes["kernel_size"], case.attributes["stride"]
         covering = max(1.0, kernel / stride)
         result["additions"] = int(4 * (covering - 1) * (1 / stride + 1))
+        if case.layout != "cl":
+            result["shifted"] = int(4 * (covering - 1))
         result["equal"] = stride**2 if kernel == stride else 1
     return result
 
