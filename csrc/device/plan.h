@@ -10,11 +10,12 @@ namespace ascend_grad::device {
 
 // What tiling must know of a product.
 struct Product {
-    int arch;               // __CCE_AICORE__ of its kernels: 220, 200 or 100
-    uint32_t cores;         // that kernels of ours may use
-    uint32_t buffer_bytes;  // of a core's unified buffer, without what instructions may borrow
-    bool has_byte_copies;   // DataCopyPad: any number of bytes; else whole blocks of 32
-    bool has_core_barrier;  // SyncAll in hardware; else through global memory
+    int arch;                 // __CCE_AICORE__ of its kernels: 220, 200 or 100
+    uint32_t cores;           // that kernels of ours may use
+    uint32_t buffer_bytes;    // of a core's unified buffer, without what instructions may borrow
+    uint32_t borrowed_bytes;  // that, behind those
+    bool has_byte_copies;     // DataCopyPad: any number of bytes; else whole blocks of 32
+    bool has_core_barrier;    // SyncAll in hardware; else through global memory
 };
 
 // Memory of one tensor of the call, or of the workspace.

@@ -3,11 +3,10 @@
 namespace ascend_grad::device {
 namespace {
 
-// Unified buffer: 192 KiB on A2 and A3, else 256, less the 8 KiB at its end that some instructions
-// borrow.
-constexpr Product kA2{220, 48, 184 << 10, true, true};
-constexpr Product kInference{200, 8, 248 << 10, false, false};
-constexpr Product kTraining{100, 32, 248 << 10, false, false};
+// Unified buffer: 192 KiB on A2 and A3, else 256; some instructions borrow 8 KiB at its end.
+constexpr Product kA2{220, 48, 184 << 10, 8 << 10, true, true};
+constexpr Product kInference{200, 8, 248 << 10, 8 << 10, false, false};
+constexpr Product kTraining{100, 32, 248 << 10, 8 << 10, false, false};
 
 }  // namespace
 

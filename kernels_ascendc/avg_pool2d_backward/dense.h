@@ -111,7 +111,7 @@ class PoolDense : PoolTile<T> {
     // writes up to three positions more.
     __aicore__ inline void add_ahead(const LocalTensor<float>& to, const LocalTensor<float>& a,
                                      const LocalTensor<float>& b, uint32_t positions) {
-        constexpr uint32_t kAtOnce = 4;
+        constexpr uint32_t kAtOnce = kPoolRepeatPositions;
         PipeBarrier<PIPE_V>();
         place_repeats(to, a, b, Placing::kSum, kAtOnce, 1, (positions + kAtOnce - 1) / kAtOnce,
                       kAtOnce * kFloatBlocks, kAtOnce * kFloatBlocks);

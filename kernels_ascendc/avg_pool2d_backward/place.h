@@ -3,6 +3,7 @@
 #pragma once
 
 #include "common/lanes.h"
+#include "ops/avg_pool2d_backward/tiling.h"
 
 namespace kernels {
 
@@ -37,7 +38,7 @@ __aicore__ inline void place_contiguous(const LocalTensor<float>& to, const Loca
 // A repeat's positions: neighbours as they are, and others block by block: lanes 0 to 7, then 8 to
 // 15.
 __aicore__ inline uint32_t positions_per_repeat(uint32_t step) {
-    return step == 1 ? 4 : 8;
+    return step == 1 ? kPoolRepeatPositions : 8;
 }
 
 __aicore__ inline void place_repeats(const LocalTensor<float>& to, const LocalTensor<float>& a,

@@ -1,9 +1,16 @@
-// The roundings of float32 tensors that cube_math_type asks for.
+// Rounding to 16-bit tensors, and the roundings of float32 tensors that cube_math_type asks for.
 #pragma once
 
 #include "common/copy.h"
 
 namespace kernels {
+
+// What rounds to 16 bit, to nearest even.
+#if __CCE_AICORE__ == 220
+constexpr RoundMode kNearest = RoundMode::CAST_RINT;
+#else
+constexpr RoundMode kNearest = RoundMode::CAST_NONE;
+#endif
 
 // `narrow` has room for as many values.
 __aicore__ inline void round_to_float16(const LocalTensor<float>& x,

@@ -18,7 +18,6 @@ class PoolTile : protected PoolGeometry<T> {
     using Base::run_;
     using Base::t_;
     static constexpr bool kIsNarrow = sizeof(T) == 2;
-    enum Mode : uint32_t { kFloat32, kFloat16, kHf32 };
     using Buffer = TBuf<TPosition::VECCALC>;
 
     __aicore__ inline PoolTile(GM_ADDR grad_output, GM_ADDR grad_input,
@@ -35,9 +34,9 @@ class PoolTile : protected PoolGeometry<T> {
         lanes_ = floats(pipe, lanes_buffer_, t_.tile_positions);
         [[maybe_unused]] const uint32_t positions =
             t_.tile_positions > t_.load_elements ? t_.tile_positions : t_.load_elements;
-        if (t_.mode == kFloat16)
+        if (t_.mode == kPoolFloat16)
             pipe.InitBuffer(rounding_buffer_, positions * kLanes * sizeof(half));
-        if (t_.mode == kHf32) pipe.InitBuffer(rounding_buffer_, kHf32Bytes);
+        if (t_.mode == kPoolHf32) pipe.InitBuffer(rounding_buffer_, kHf32Bytes);
         pipe.InitBuffer(tail_buffer_, kBlockBytes);
 #if __CCE_AICORE__ == 100
         if (!kIsNarrow) scratch_ = floats(pipe, scratch_buffer_, positions);
@@ -122,9 +121,9 @@ class PoolTile : protected PoolGeometry<T> {
         if constexpr (kIsNarrow) {
             Cast(to, scratch16().template ReinterpretCast<T>(), RoundMode::CAST_NONE, count);
         } else {
-            if (t_.mode == kFloat16) round_to_float16(to, rounding_buffer_.Get<half>(), count);
+            if (t_.mode == kPoolFloat16) round_to_float16(to, rounding_buffer_.Get<half>(), count);
 #if __CCE_AICORE__ == 220
-            if (t_.mode == kHf32) round_to_hf32(to, rounding_buffer_.Get<int32_t>(), count);
+            if (t_.mode == kPoolHf32) round_to_hf32(to, rounding_buffer_.Get<int32_t>(), count);
 #endif
         }
         PipeBarrier<PIPE_V>();
@@ -204,9 +203,10 @@ class PoolTile : protected PoolGeometry<T> {
         const uint32_t count = length * kLanes;
         PipeBarrier<PIPE_V>();
         if constexpr (kIsNarrow) {
-            Cast(to, lanes, kRound, count);
+            Cast(to, lanes, kNearest, count);
         } else {
-            if (t_.mode == kFloat16) round_to_float16(lanes, rounding_buffer_.Get<half>(), count);
+            if (t_.mode == kPoolFloat16)
+                round_to_float16(lanes, rounding_buffer_.Get<half>(), count);
         }
     }
 
@@ -227,11 +227,6 @@ class PoolTile : protected PoolGeometry<T> {
     static constexpr uint32_t kLengthStep = kLanes;  // of interleave()
 #else
     static constexpr uint32_t kLengthStep = kBlock<T>;
-#endif
-#if __CCE_AICORE__ == 220
-    static constexpr RoundMode kRound = RoundMode::CAST_RINT;
-#else
-    static constexpr RoundMode kRound = RoundMode::CAST_NONE;
 #endif
 
     __aicore__ inline LocalTensor<half> scratch16() {

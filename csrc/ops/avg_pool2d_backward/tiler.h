@@ -20,6 +20,7 @@ class PoolTiler {
   private:
     static constexpr int64_t kLanes = 16;
     static constexpr int64_t kDirectColumns = 128;  // windows of a load
+    static constexpr int64_t kHf32Bytes = 8320;     // for rounding to HF32
 
     // The size of loads and tiles.
     struct Choice {
@@ -36,11 +37,14 @@ class PoolTiler {
     template <class Consider>
     void for_each_height(int64_t rows, const Consider& consider_rows) const;
     void choose_direct();
+    // For one window that covers whole planes: false where buffers hold too little of these.
+    bool choose_fill();
     // Keeps the choice if it is the fastest so far.
     void consider(const Choice& choice);
 
     void set(const Choice& choice);
     void set_buffers(const Choice& choice);
+    void set_dense(const Choice& choice, int64_t wide);
     int64_t pair_positions() const;
     bool fits() const;  // what set() set
 

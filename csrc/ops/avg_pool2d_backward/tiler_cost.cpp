@@ -24,6 +24,7 @@ double PoolTiler::cycles(const Choice& c) const {
         stores = static_cast<double>(t_.height) / static_cast<double>(c.height);
         if (t_.dense != 0) {
             loads = std::ceil(loads);
+            // Planes shorter than a load count as one: alone they take longer than this counts.
             stores = loads * static_cast<double>(divide_up(divide_up(c.load, t_.width), c.height));
         }
     }
@@ -44,11 +45,10 @@ double PoolTiler::cycles(const Choice& c) const {
     const double groups = static_cast<double>(divide_up(t_.units, useful_cores_)) *
                           static_cast<double>(t_.unit_tiles * t_.unit_planes) /
                           static_cast<double>(t_.tiles_height * t_.tiles_width);
-    // The first load and the sums of the first and the last tile overlap with nothing, but the last
-    // where one window fills a plane: stores take longer. Dense ones begin with a short load.
+    // The first load and the sums of the first and the last tile overlap with nothing. Dense ones
+    // begin with a short load.
     const double loading = t_.load_elements * row / kBytesPerCycle;
-    double alone =
-        loading + (c.traversal == kPoolFill && t_.unit_planes == 1 ? 1 : 2) * vector / stores;
+    double alone = loading + 2 * vector / stores;
     if (t_.dense != 0) alone = 0.3 * loading + vector / stores / 2;
     // One buffer to store from: the vector unit waits for stores.
     const double waits = c.store_buffers == 1 ? 0.3 * plane * row / kBytesPerCycle : 0.0;
@@ -63,15 +63,13 @@ double PoolTiler::vector_cycles() const {
     const auto grads = static_cast<double>(t_.grad_height * t_.grad_width);
     const auto rows = static_cast<double>(t_.grad_height * t_.width);
     const auto all = static_cast<double>(t_.height * t_.width);
-    if (t_.traversal == kPoolFill) return all * static_cast<double>(bytes_) / 8;
     const double transposed = bytes_ == 2 ? 1.5 : 1.0;
     const bool has_pairs = t_.tile_positions >= t_.scratch + pair_positions();
     const uint32_t along_width =
         has_pairs ? additions(t_.cover_width) : std::max(t_.cover_width - 1, 1u);
-    constexpr double kPerRepeat = 4;
     return (grads * (transposed + (t_.factor != 0.0f ? 1 : 2)) + rows * along_width +
             all * (transposed + additions(t_.cover_height))) /
-           kPerRepeat;
+           kPoolRepeatPositions;
 }
 
 }  // namespace ascend_grad
