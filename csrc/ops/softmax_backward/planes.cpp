@@ -104,11 +104,13 @@ double rows_cycles(const Shape& shape, const device::Product& product, int64_t r
 bool tile_rows(const Shape& shape, const device::Product& product, SoftmaxBackwardTiling& t,
                uint32_t& blocks) {
     if (shape.length > product.buffer_bytes) return false;
-    const auto most_rows = [&](int64_t pitch) {
+    // `unit`: elements, at whose multiples copies begin.
+    const auto most_rows = [&](int64_t pitch, int64_t unit = 0) {
         const int64_t wide = shape.in_size == 4 ? 0 : 4;  // of grad_output, until sums are there
-        const int64_t row = pitch * (shape.chunk_bytes(2) + wide) + 4 * (kLanes + 2);
-        const int64_t room = product.buffer_bytes - (4 << 10) - tail_bytes(product);
-        return std::min(room / row, kMaxTileRows);
+        const int64_t element = shape.chunk_bytes(2) + wide;
+        const int64_t fixed = (4 << 10) + tail_bytes(product) + unit * (2 * element + 8);
+        const int64_t row = pitch * element + 4 * (kLanes + 2);
+        return std::min((product.buffer_bytes - fixed) / row, kMaxTileRows);
     };
     const int64_t block = 32 / shape.least_size();  // elements
     const int64_t unit = block / std::gcd(shape.length, block);
@@ -147,10 +149,13 @@ bool tile_rows(const Shape& shape, const device::Product& product, SoftmaxBackwa
     const int64_t first = uneven ? round_up(divide_up(rows, 2), unit) : rows;
     t.first = static_cast<uint32_t>(std::min(first, rows));
     t.pitch = static_cast<uint32_t>(pitch);
-    // As they lie, tiles may begin inside blocks.
-    const bool leads = is_dense && (rows % unit > 0 || t.items_per_group % unit > 0);
-    const int64_t lead = leads ? block - 1 : 0;
-    t.buffer = static_cast<uint32_t>(round_up(lead + rows * pitch, kLanes));
+    // As they lie, copies begin evenly where that leaves room for these rows, else at blocks.
+    const int64_t even_unit = 512 / shape.least_size();
+    const bool has_room = product.has_byte_copies && most_rows(pitch, even_unit) >= rows;
+    t.unit = static_cast<uint32_t>(has_room ? even_unit : block);
+    const bool cuts = (rows | t.first | t.items_per_group) * shape.length % t.unit > 0;
+    const int64_t cut = is_dense && cuts ? t.unit - 1 : 0;
+    t.buffer = static_cast<uint32_t>(round_up(cut + rows * pitch, cut > 0 ? t.unit : kLanes));
     return true;
 }
 
