@@ -12,6 +12,7 @@ constexpr int64_t kLanes = 16;
 constexpr int64_t kMinBytesPerBlock = 16 << 10;  // below, starting a core costs more than it saves
 constexpr int64_t kMinRowTileBytes = 4 << 10;
 constexpr int64_t kMaxTileRows = 4095;  // that one copy can have
+constexpr int64_t kRowsAtOnce = 8;
 // Estimates, to choose by.
 constexpr double kElementCycles = 0.15;   // of vector instructions, of float32
 constexpr double kWideningCycles = 0.25;  // of 16-bit elements
@@ -139,20 +140,24 @@ bool tile_rows(const Shape& shape, const device::Product& product, SoftmaxBackwa
     const int64_t share = divide_up(t.groups, blocks) * t.items_per_group;
     const int64_t least_rows = divide_up(kMinRowTileBytes, shape.length * shape.in_size);
     int64_t rows = std::min({std::max(divide_up(share, 4), least_rows), most, share});
-    if (is_dense && most >= unit) {
-        rows = std::min(round_up(rows, unit), most / unit * unit);
-    }
+    // As they lie, copies begin evenly where that leaves room for nearly as many rows, else at
+    // blocks.
+    const int64_t even_unit = 512 / shape.least_size();
+    const int64_t most_even = product.has_byte_copies ? most_rows(pitch, even_unit) : 0;
+    const bool has_room = 4 * most_even >= 3 * rows;
+    t.unit = static_cast<uint32_t>(has_room ? even_unit : block);
+    if (has_room) rows = std::min(rows, most_even);
+    const int64_t fit = has_room ? most_even : most;
+    // Vectors take eight rows at once; tiles end with blocks where products store no less.
+    const int64_t step = product.has_byte_copies ? std::min(unit, kRowsAtOnce) : unit;
+    if (is_dense && fit >= step) rows = std::min(round_up(rows, step), fit / step * step);
     t.tile = static_cast<uint32_t>(rows);
     // Rows that begin inside blocks take many instructions: a short tile, that is there soon,
     // first.
     const bool uneven = product.has_byte_copies && pitch % 8 != 0;
-    const int64_t first = uneven ? round_up(divide_up(rows, 2), unit) : rows;
+    const int64_t first = uneven ? round_up(divide_up(rows, 2), step) : rows;
     t.first = static_cast<uint32_t>(std::min(first, rows));
     t.pitch = static_cast<uint32_t>(pitch);
-    // As they lie, copies begin evenly where that leaves room for these rows, else at blocks.
-    const int64_t even_unit = 512 / shape.least_size();
-    const bool has_room = product.has_byte_copies && most_rows(pitch, even_unit) >= rows;
-    t.unit = static_cast<uint32_t>(has_room ? even_unit : block);
     const bool cuts = (rows | t.first | t.items_per_group) * shape.length % t.unit > 0;
     const int64_t cut = is_dense && cuts ? t.unit - 1 : 0;
     t.buffer = static_cast<uint32_t>(round_up(cut + rows * pitch, cut > 0 ? t.unit : kLanes));
