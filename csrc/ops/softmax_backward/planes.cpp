@@ -168,7 +168,9 @@ bool tile_rows(const Shape& shape, const device::Product& product, SoftmaxBackwa
 
 bool tile(const Shape& shape, const device::Product& product, SoftmaxBackwardTiling& t,
           uint32_t& blocks) {
-    const bool is_short = shape.inner > 1 || shape.length < 128;
+    // Products that store bytes work on rows wherever they begin.
+    const int64_t least_row = product.has_byte_copies ? 30 : 128;
+    const bool is_short = shape.inner > 1 || shape.length < least_row;
     if (is_short && tile_lanes(shape, product, t, blocks)) return true;
     if (shape.inner == 1 && shape.length > 1 && tile_rows(shape, product, t, blocks)) return true;
     return tile_strips(shape, product, t, blocks);
