@@ -158,9 +158,13 @@ bool tile_rows(const Shape& shape, const device::Product& product, SoftmaxBackwa
     const int64_t first = uneven ? round_up(divide_up(rows, 2), step) : rows;
     t.first = static_cast<uint32_t>(std::min(first, rows));
     t.pitch = static_cast<uint32_t>(pitch);
-    const bool cuts = (rows | t.first | t.items_per_group) * shape.length % t.unit > 0;
-    const int64_t cut = is_dense && cuts ? t.unit - 1 : 0;
-    t.buffer = static_cast<uint32_t>(round_up(cut + rows * pitch, cut > 0 ? t.unit : kLanes));
+    const auto cuts = [&](int64_t count) { return is_dense && count * pitch % t.unit > 0; };
+    int64_t elements = rows * pitch, unit_or_lanes = kLanes;
+    if (cuts(rows) || cuts(t.first) || cuts(t.items_per_group)) {
+        elements += t.unit - 1;
+        unit_or_lanes = std::max<int64_t>(t.unit, kLanes);
+    }
+    t.buffer = static_cast<uint32_t>(round_up(elements, unit_or_lanes));
     return true;
 }
 
