@@ -51,7 +51,7 @@ class SoftmaxRows : SoftmaxTiles<T, U, kSoftmaxMaxQueued> {
     }
 
   private:
-    // Elements: whole blocks of every tensor. Shares begin at multiples.
+    // Elements: whole blocks of every tensor.
     static constexpr uint32_t kGroup = kBlock<T> > kBlock<U> ? kBlock<T> : kBlock<U>;
 
     __aicore__ bool is_dense() const { return t_.pitch == length_; }
@@ -186,8 +186,8 @@ class SoftmaxRows : SoftmaxTiles<T, U, kSoftmaxMaxQueued> {
 
     const uint32_t length_;
     const Share share_;
-    int64_t next_;   // row to fetch
-    uint32_t free_;  // buffers
+    int64_t next_;                      // row to fetch
+    uint32_t free_;                     // buffers
     uint64_t loaded_ = 0, stored_ = 0;  // up to these elements, as they lie
     TBuf<TPosition::VECCALC> products_, wide_, sums_, scratch_, carry_;
     TBuf<TPosition::VECCALC> head_, head_bits_;

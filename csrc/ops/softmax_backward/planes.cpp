@@ -17,7 +17,7 @@ constexpr int64_t kRowsAtOnce = 8;
 constexpr double kElementCycles = 0.15;   // of vector instructions, of float32
 constexpr double kWideningCycles = 0.25;  // of 16-bit elements
 constexpr double kCoreRate = 18;          // bytes of one of all cores
-constexpr double kSharedFactor = 1.05;    // more time, before cores meet inside blocks
+constexpr double kSharedFactor = 1.005;   // more time, before cores meet inside blocks
 
 }  // namespace
 
@@ -124,16 +124,12 @@ bool tile_rows(const Shape& shape, const device::Product& product, SoftmaxBackwa
     // that leaves every core some groups, or any row where that shares out better.
     const int64_t row_bytes = shape.length * shape.least_size();
     const int64_t even = 512 / std::gcd<int64_t>(row_bytes, 512);
-    t.items_per_group = unit;
-    if (product.has_byte_copies) {
-        t.items_per_group = even;
-        const bool meets_in_blocks =
-            shape.length >= 2 * block &&
-            rows_cycles(shape, product, unit) > kSharedFactor * rows_cycles(shape, product, 1);
-        const int64_t fewest = meets_in_blocks ? 1 : unit;
-        while (t.items_per_group > fewest && t.items < 16 * product.cores * t.items_per_group) {
-            t.items_per_group /= 2;
-        }
+    const bool meets_in_blocks =
+        product.has_byte_copies && shape.length >= 2 * block &&
+        rows_cycles(shape, product, unit) > kSharedFactor * rows_cycles(shape, product, 1);
+    t.items_per_group = meets_in_blocks ? 1 : product.has_byte_copies ? even : unit;
+    while (t.items_per_group > unit && t.items < 16 * product.cores * t.items_per_group) {
+        t.items_per_group /= 2;
     }
     t.groups = divide_up(t.items, t.items_per_group);
     blocks = static_cast<uint32_t>(best_blocks(t.groups, most_blocks(shape, product), product));
