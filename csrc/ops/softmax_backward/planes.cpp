@@ -167,7 +167,7 @@ bool tile_rows(const Shape& shape, const device::Product& product, SoftmaxBackwa
     rows = std::min(rows, fit);
     t.unit = static_cast<uint32_t>(has_room ? even : 32 / shape.least_size());
     // Vectors take eight rows at once; tiles end with blocks where products store no less.
-    const int64_t step = product.has_byte_copies ? std::min(whole, kRowsAtOnce) : whole;
+    const int64_t step = !product.has_byte_copies ? whole : whole < kRowsAtOnce ? 1 : kRowsAtOnce;
     if (is_dense && fit >= step) rows = std::min(round_up(rows, step), fit / step * step);
     // Rows that begin inside blocks take many instructions: a short tile, that is there soon,
     // first.
