@@ -59,6 +59,8 @@ def test_random_configurations(soc: str, dtype: np.dtype, device_seeds: range) -
         ((17, 2), 1),
         ((100, 127), 1),
         ((100, 129), 1),
+        ((173, 131), 1),
+        ((333, 45), 1),
         ((47, 255), 1),
         ((3, 2041), 1),
         ((300, 1718), 1),
@@ -108,6 +110,7 @@ def test_special_values_and_equal_bits(soc: str, shape: tuple[int, ...], dim: in
     ("shape", "dim", "traffic"),
     [
         ((4096, 1024), 1, 1.0),
+        ((8192, 127), 1, 1.005),  # from the last multiple of 512 bytes on
         ((400000, 10), 1, 1.0),
         ((4, 16, 256, 512), 1, 1.0),
         ((64, 128, 32, 32), 1, 1.0),

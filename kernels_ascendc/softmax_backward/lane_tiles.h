@@ -7,8 +7,8 @@ namespace kernels {
 // Small planes: a lane holds `tile` of them, sixteen lanes make a tile. A row of lanes is one
 // element of sixteen planes, so that sums and differences are between whole blocks.
 template <typename T, typename U>
-class SoftmaxLanes : SoftmaxTiles<T, U> {
-    using Base = SoftmaxTiles<T, U>;
+class SoftmaxLanes : SoftmaxTiles<T, U, 2> {
+    using Base = SoftmaxTiles<T, U, 2>;
     using Base::grad_;
     using Base::inputs_;
     using Base::out_;
@@ -21,7 +21,9 @@ class SoftmaxLanes : SoftmaxTiles<T, U> {
                             const SoftmaxBackwardTiling& tiling)
         : Base(pipe, pointers, tiling),
           inner_(static_cast<uint32_t>(tiling.inner)),
-          plane_(static_cast<uint32_t>(tiling.length * tiling.inner)) {
+          plane_(static_cast<uint32_t>(tiling.length * tiling.inner)),
+          share_(tiling, GetBlockNum(), GetBlockIdx()),
+          next_(share_.first) {
         const uint32_t floats = t_.buffer * static_cast<uint32_t>(sizeof(float));
         pipe.InitBuffer(grads_, floats);
         pipe.InitBuffer(outputs_, floats);
@@ -29,15 +31,39 @@ class SoftmaxLanes : SoftmaxTiles<T, U> {
     }
 
     __aicore__ void run() {
-        const Share share(t_, GetBlockNum(), GetBlockIdx());
-        const uint32_t at_once = kLanes * t_.tile;
-        for (int64_t plane = share.first; plane < share.last; plane += at_once) {
-            const int64_t left = share.last - plane;
-            tile(plane, left < at_once ? static_cast<uint32_t>(left) : at_once);
+        fetch();
+        for (int64_t plane = share_.first; plane < share_.last;) {
+            const uint32_t planes = planes_from(plane);
+            fetch();
+            tile(plane, planes);
+            plane += planes;
         }
     }
 
   private:
+    __aicore__ uint32_t planes_from(int64_t plane) const {
+        const uint32_t at_once = kLanes * t_.tile;
+        const int64_t left = share_.last - plane;
+        return left < at_once ? static_cast<uint32_t>(left) : at_once;
+    }
+
+    // Loads the next tile, one ahead of that which is worked on.
+    __aicore__ void fetch() {
+        if (next_ >= share_.last) return;
+        const uint32_t planes = planes_from(next_);
+        const uint64_t at = static_cast<uint64_t>(next_) * plane_;
+        LocalTensor<T> x = inputs_.template AllocTensor<T>();
+        if (planes < kLanes * t_.tile) {
+            // Lanes that stay empty are computed as well.
+            Duplicate(x, static_cast<T>(0), static_cast<int32_t>(2 * t_.buffer));
+            wait_for<HardEvent::V_MTE2>();
+        }
+        load_planes(x, grad_[at], planes);
+        load_planes(x[t_.buffer], output_[at], planes);
+        inputs_.EnQue(x);
+        next_ += planes;
+    }
+
     __aicore__ uint32_t lane_length() const { return t_.tile * plane_; }
 
     // What follows a lane's planes, up to the pitch, is not loaded but computed as well.
@@ -98,16 +124,7 @@ class SoftmaxLanes : SoftmaxTiles<T, U> {
 
     __aicore__ void tile(int64_t plane, uint32_t planes) {
         const uint64_t at = static_cast<uint64_t>(plane) * plane_;
-        LocalTensor<T> x = inputs_.template AllocTensor<T>();
-        if (planes < kLanes * t_.tile) {
-            // Lanes that stay empty are computed as well.
-            Duplicate(x, static_cast<T>(0), static_cast<int32_t>(2 * t_.buffer));
-            wait_for<HardEvent::V_MTE2>();
-        }
-        load_planes(x, grad_[at], planes);
-        load_planes(x[t_.buffer], output_[at], planes);
-        inputs_.EnQue(x);
-        x = inputs_.template DeQue<T>();
+        LocalTensor<T> x = inputs_.template DeQue<T>();
         const uint32_t short_lane = planes / t_.tile * t_.pitch;
         clear_rest(x[short_lane], planes % t_.tile * plane_);
         clear_rest(x[t_.buffer + short_lane], planes % t_.tile * plane_);
@@ -162,6 +179,8 @@ class SoftmaxLanes : SoftmaxTiles<T, U> {
     }
 
     const uint32_t inner_, plane_;
+    const Share share_;
+    int64_t next_;  // plane to load
     TBuf<TPosition::VECCALC> grads_, outputs_, products_;
 };
 

@@ -73,14 +73,14 @@ __aicore__ inline void spread_sums(const LocalTensor<float>& sums, const LocalTe
     }
 }
 
-// sums[(g * 8 + k) * kSumPitch + i] = the sum of the k-th row of group g, i < 8.
+// sums[k * kSumPitch + i] = the sum of the k-th row, i < 8.
 __aicore__ inline void sum_skewed(const LocalTensor<float>& sums, const LocalTensor<float>& data,
                                   const Rows& all, const LocalTensor<float>& scratch) {
-    Duplicate(sums, 0.0f, static_cast<int32_t>(most_skewed(all.rows) * kFloatsPerRepeat));
-    const uint32_t groups =
-        for_each_skewed(all, skew_of(all.pitch), [&](const SkewedRows& rows, uint32_t group) {
-            rows.fold(sums[group * kFloatsPerRepeat], data);
-        });
+    const uint32_t groups = skewed_groups(all.rows);
+    Duplicate(sums, 0.0f, static_cast<int32_t>(groups * kFloatsPerRepeat));
+    for_each_skewed(all, [&](const SkewedRows& rows, uint32_t group) {
+        rows.fold(sums[group * kFloatsPerRepeat], data);
+    });
     for (uint32_t g = 0; g < groups; g += kMaxRepeat) {
         BlockReduceSum(scratch[g * 8], sums[g * kFloatsPerRepeat],
                        static_cast<int32_t>(at_most(groups - g, kMaxRepeat)),
@@ -93,8 +93,7 @@ __aicore__ inline void sum_skewed(const LocalTensor<float>& sums, const LocalTen
 
 // Of the sums of so many rows in tiles; values of `sums` and `scratch`.
 __aicore__ inline uint32_t sums_floats(uint32_t rows) {
-    const uint32_t skewed = most_skewed(rows) * kFloatsPerRepeat, all = round_up(rows, kLanes);
-    return all * kLanes > skewed ? all * kLanes : skewed;
+    return round_up(rows, kLanes) * kLanes;
 }
 __aicore__ inline uint32_t scratch_floats(uint32_t rows) {
     if (__CCE_AICORE__ == 100) return 2 * kLanes * kLanes;
@@ -138,7 +137,7 @@ __aicore__ inline void subtract_sums(const LocalTensor<float>& data, const Local
     const uint32_t sets = row_sets(pitch);
     const Rows all{start, rows, count, pitch};
     if (is_skewed(all, sets)) {
-        for_each_skewed(all, skew_of(pitch), [&](const SkewedRows& group, uint32_t index) {
+        for_each_skewed(all, [&](const SkewedRows& group, uint32_t index) {
             group.subtract(data, sums[index * kFloatsPerRepeat]);
         });
         return;

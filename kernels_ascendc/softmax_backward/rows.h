@@ -6,9 +6,10 @@
 namespace kernels {
 
 // inner == 1: tiles of whole rows, `pitch` elements apart in the buffers: as they lie in memory, or
-// each from a block on. As they lie, a tile that begins inside a block is loaded from that block's
-// begin on; the tile before leaves its part of the block to be stored with this one's. Where a
-// core's first row begins inside a block, its part of that block is computed and stored apart.
+// each from a block on. As they lie, copies begin and end at multiples of `unit` elements: what is
+// loaded with a tile's last unit stays in the unified buffer, and where the next tile begins inside
+// that unit, the whole of it is stored with the next tile. Where a core's first row begins inside a
+// block, its part of that block is stored apart.
 template <typename T, typename U>
 class SoftmaxRows : SoftmaxTiles<T, U, kSoftmaxMaxQueued> {
     using Base = SoftmaxTiles<T, U, kSoftmaxMaxQueued>;
@@ -32,15 +33,16 @@ class SoftmaxRows : SoftmaxTiles<T, U, kSoftmaxMaxQueued> {
         if (!kIsFloat<T>) pipe.InitBuffer(wide_, 2 * floats);
         pipe.InitBuffer(sums_, sums_floats(t_.tile) * sizeof(float));
         pipe.InitBuffer(scratch_, scratch_floats(t_.tile) * sizeof(float));
-        pipe.InitBuffer(carry_, kGroup * sizeof(float));
-        pipe.InitBuffer(head_inputs_, 2 * kGroup * sizeof(T));
-        pipe.InitBuffer(head_floats_, 2 * kGroup * sizeof(float));
-        pipe.InitBuffer(head_result_, kGroup * sizeof(U));
+        pipe.InitBuffer(carry_, 2 * t_.unit * static_cast<uint32_t>(sizeof(float)));
+        pipe.InitBuffer(head_, kGroup * sizeof(U));
+        pipe.InitBuffer(head_bits_, kBlockBytes);
     }
 
     __aicore__ void run() {
+        const uint64_t begin = static_cast<uint64_t>(share_.first) * length_;
+        loaded_ = begin - lead(begin);
+        stored_ = begin;
         fetch_ahead();
-        load_head();
         for (int64_t row = share_.first; row < share_.last;) {
             const uint32_t rows = rows_from(row);
             tile(row, rows);
@@ -49,12 +51,13 @@ class SoftmaxRows : SoftmaxTiles<T, U, kSoftmaxMaxQueued> {
     }
 
   private:
-    // Elements: whole blocks of every tensor. Shares begin at multiples.
+    // Elements: whole blocks of every tensor.
     static constexpr uint32_t kGroup = kBlock<T> > kBlock<U> ? kBlock<T> : kBlock<U>;
 
-    // Elements before a tile that its first block has.
+    __aicore__ bool is_dense() const { return t_.pitch == length_; }
+    // Elements before a tile that its first unit has.
     __aicore__ uint32_t lead(uint64_t at) const {
-        return t_.pitch == length_ ? static_cast<uint32_t>(at % kGroup) : 0;
+        return is_dense() ? static_cast<uint32_t>(at % t_.unit) : 0;
     }
 
     // Of the tile that begins at a row.
@@ -66,14 +69,34 @@ class SoftmaxRows : SoftmaxTiles<T, U, kSoftmaxMaxQueued> {
 
     __aicore__ void fetch_ahead() {
         for (; free_ > 0 && next_ < share_.last; --free_) {
-            const uint64_t at = static_cast<uint64_t>(next_) * length_;
             const uint32_t rows = rows_from(next_);
             LocalTensor<T> x = inputs_.template AllocTensor<T>();
-            load_tile(x, grad_, at, rows);
-            load_tile(x[t_.buffer], output_, at, rows);
-            inputs_.EnQue(x);
+            const uint64_t at = static_cast<uint64_t>(next_) * length_;
             next_ += rows;
+            if (is_dense()) {
+                const uint64_t end = end_of_load();
+                const auto from = static_cast<uint32_t>(loaded_ - (at - lead(at)));
+                const auto count = static_cast<uint32_t>(end > loaded_ ? end - loaded_ : 0);
+                load_part(x[from], grad_, count);
+                load_part(x[t_.buffer + from], output_, count);
+                loaded_ += count;
+            } else {
+                load_rows(x, grad_[at], rows, length_, length_, t_.pitch);
+                load_rows(x[t_.buffer], output_[at], rows, length_, length_, t_.pitch);
+            }
+            inputs_.EnQue(x);
         }
+    }
+    // With the rows before `next_`.
+    __aicore__ uint64_t end_of_load() const {
+        const uint64_t end = static_cast<uint64_t>(next_) * length_;
+        const uint64_t up_to = (end + t_.unit - 1) / t_.unit * t_.unit;
+        const uint64_t last = static_cast<uint64_t>(share_.last) * length_;
+        return up_to < last ? up_to : last;
+    }
+    __aicore__ void load_part(const LocalTensor<T>& to, const GlobalTensor<T>& from,
+                              uint32_t count) {
+        if (count > 0) this->load_run(to, from, loaded_, count);
     }
 
     __aicore__ void tile(int64_t row, uint32_t rows) {
@@ -82,91 +105,92 @@ class SoftmaxRows : SoftmaxTiles<T, U, kSoftmaxMaxQueued> {
         LocalTensor<T> x = inputs_.template DeQue<T>();
         const uint32_t start = lead(at);
         const uint32_t count = start + rows * t_.pitch;
+        const uint32_t carried = is_last || !is_dense() ? 0 : count % t_.unit;
         const LocalTensor<float> products = products_.template Get<float>();
         LocalTensor<float> wide;
         if constexpr (!kIsFloat<T>) wide = wide_.template Get<float>();
         const LocalTensor<float> sums = sums_.template Get<float>();
 
-        const LocalTensor<float> grad = this->widened(x, wide, count);
-        const LocalTensor<float> output = this->widened(x[t_.buffer], wide[t_.buffer], count);
+        const uint32_t kept = is_first || start == 0 ? 0 : t_.unit;
+        const uint32_t end = carried > 0 ? count - carried + t_.unit : count;
+        const LocalTensor<float> grad = joined(x, wide, 0, kept, end);
+        const LocalTensor<float> output =
+            joined(x[t_.buffer], wide[kIsFloat<T> ? 0 : t_.buffer], t_.unit, kept, end);
         Mul(products, grad, output, static_cast<int32_t>(count));
         sum_rows(sums, products, start, rows, length_, t_.pitch, scratch_.template Get<float>());
 
         subtract_sums(grad, sums, start, rows, length_, t_.pitch);
-        const uint32_t carried = is_last || t_.pitch != length_ ? 0 : count % kGroup;
-        const uint32_t head = is_first && start > 0 ? kGroup : 0;
-        if (head > 0) store_head(sums);
-        carry(grad, head > 0 ? 0 : start, count - carried, carried);
+        if (carried > 0) {
+            const LocalTensor<float> carry = carry_.template Get<float>();
+            DataCopy(carry, grad[count - carried], t_.unit);
+            DataCopy(carry[t_.unit], output[count - carried], t_.unit);
+        }
         LocalTensor<U> result = results_.template AllocTensor<U>();
         this->finish(result, grad, output, count);
         inputs_.FreeTensor(x);
         ++free_;
         fetch_ahead();
+        const uint32_t head = is_first ? start % kGroup : 0;
+        if (head > 0) pack_head(result[start - head], head);
         results_.EnQue(result);
         LocalTensor<U> done = results_.template DeQue<U>();
         this->order_stores();
-        if (t_.pitch == length_) {
-            const uint32_t left = count - carried - head;
-            if (left > 0) this->store_run(at - start + head, done[head], left);
+        if (head > 0) store_head(kGroup - head);
+        if (is_dense()) {
+            store_part(at - start, done, count - carried);
         } else {
             this->store_all(at, done, rows, length_, length_, t_.pitch);
         }
         results_.FreeTensor(done);
     }
 
-    // Differences of the tile before to the first block, those of the last block to the next tile.
-    __aicore__ void carry(const LocalTensor<float>& difference, uint32_t start, uint32_t end,
-                          uint32_t carried) {
-        const LocalTensor<float> carry = carry_.template Get<float>();
-        const UnaryRepeatParams params(1, 1, 8, 8);
-        if (start > 0) Muls(difference, carry, 1.0f, static_cast<uint64_t>(start), 1, params);
-        if (carried == 0) return;
-        Muls(carry, difference[end], 1.0f, static_cast<uint64_t>(carried), 1, params);
-    }
-
-    // The share's elements in the block that it begins inside, if any.
-    __aicore__ void load_head() {
-        const uint64_t at = static_cast<uint64_t>(share_.first) * length_;
-        const uint32_t start = lead(at);
-        if (share_.first >= share_.last || start == 0) return;
-        const LocalTensor<T> x = head_inputs_.template Get<T>();
-        load(x, grad_[at], kGroup - start);
-        load(x[kGroup], output_[at], kGroup - start);
-        head_loaded_ = new_event<HardEvent::MTE2_V>();
-        SetFlag<HardEvent::MTE2_V>(head_loaded_);
-    }
-    // sums[0..8): of the share's first row.
-    __aicore__ void store_head(const LocalTensor<float>& sums) {
-        const uint64_t at = static_cast<uint64_t>(share_.first) * length_;
-        const LocalTensor<T> x = head_inputs_.template Get<T>();
-        const LocalTensor<float> floats = head_floats_.template Get<float>();
-        const LocalTensor<U> result = head_result_.template Get<U>();
-        end_event<HardEvent::MTE2_V>(head_loaded_);
-        const LocalTensor<float> grad = this->widened(x, floats, kGroup);
-        const LocalTensor<float> output = this->widened(x[kGroup], floats[kGroup], kGroup);
-        combine_row<false>(grad, sums, 0, kGroup);
-        this->finish(result, grad, output, kGroup);
-        wait_for<HardEvent::V_MTE3>();
-        store(out_[at], result, kGroup - lead(at), result);
-    }
-
-    __aicore__ void load_tile(const LocalTensor<T>& to, const GlobalTensor<T>& from, uint64_t at,
-                              uint32_t rows) {
-        if (t_.pitch == length_) {
-            const uint32_t start = lead(at);
-            this->load_run(to, from, at - start, start + rows * length_);
+    // data[0..end) as floats, of which [0..kept) are those from `carry_`[place] on.
+    __aicore__ LocalTensor<float> joined(const LocalTensor<T>& data, const LocalTensor<float>& wide,
+                                         uint32_t place, uint32_t kept, uint32_t end) {
+        LocalTensor<float> all;
+        if constexpr (kIsFloat<T>) {
+            all = data;
         } else {
-            load_rows(to, from[at], rows, length_, length_, t_.pitch);
+            all = wide;
+            if (kept < end) Cast(wide[kept], data[kept], RoundMode::CAST_NONE, end - kept);
         }
+        if (kept > 0) DataCopy(all, carry_.template Get<float>()[place], kept);
+        return all;
+    }
+
+    // Of what begins at `at` in memory, what is not stored yet.
+    __aicore__ void store_part(uint64_t at, const LocalTensor<U>& data, uint32_t end) {
+        const auto begin = static_cast<uint32_t>(stored_ - at);
+        if (begin >= end) return;
+        this->store_run(stored_, data[begin], end - begin);
+        stored_ += end - begin;
+    }
+
+    // The share's elements in the block that it begins inside: the first `skipped` are another's.
+    __aicore__ void pack_head([[maybe_unused]] const LocalTensor<U>& block,
+                              [[maybe_unused]] uint32_t skipped) {
+#if __CCE_AICORE__ == 220
+        using Bits = typename std::conditional<kIsFloat<U>, uint32_t, uint16_t>::type;
+        const LocalTensor<Bits> bits = head_bits_.template Get<Bits>();
+        Duplicate(bits, static_cast<Bits>(~0u << skipped), 1);
+        uint64_t packed = 0;
+        GatherMask(head_.template Get<Bits>(), block.template ReinterpretCast<Bits>(), bits, true,
+                   kGroup, GatherMaskParams(1, 1, 8, 8), packed);
+#endif
+    }
+    __aicore__ void store_head(uint32_t count) {
+        const LocalTensor<U> head = head_.template Get<U>();
+        store(out_[stored_], head, count, head);
+        stored_ += count;
     }
 
     const uint32_t length_;
     const Share share_;
-    int64_t next_;   // row to fetch
-    uint32_t free_;  // buffers
-    event_t head_loaded_ = EVENT_ID0;
+    int64_t next_;                      // row to fetch
+    uint32_t free_;                     // buffers
+    uint64_t loaded_ = 0, stored_ = 0;  // up to these elements, as they lie
     TBuf<TPosition::VECCALC> products_, wide_, sums_, scratch_, carry_;
-    TBuf<TPosition::VECCALC> head_inputs_, head_floats_, head_result_;
+    TBuf<TPosition::VECCALC> head_, head_bits_;
 };
 
 }  // namespace kernels

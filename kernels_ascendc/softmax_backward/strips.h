@@ -154,7 +154,9 @@ class SoftmaxStrips : SoftmaxTiles<T, U, kSoftmaxMaxQueued> {
             const uint64_t left = strip.chunks - 1 - i;
             const bool is_last = sums && left == late;
             const bool stays = is_last && sends_first_;
-            if (early_ || (sends_first_ && left > late)) fetch_ahead();
+            // Slices that are on their way queue behind what is fetched.
+            const bool may_fetch = left >= late || !sums_.exchange().has_slices();
+            if (early_ ? may_fetch : sends_first_ && left > late) fetch_ahead();
             if (!stays) store_chunk(result, strip);
             if (left < late) continue;
             if (!early_ && !stays) fetch_ahead();

@@ -64,11 +64,10 @@ struct Case {
         const bool widens = shape.in_size != 4, is_rows = t.traversal == kSoftmaxRows;
         sum += buffer * (is_strips() ? (widens ? 8 : 4) : is_rows && !widens ? 4 : 12);
         if (is_rows) {
-            const int64_t sums =
-                std::max<int64_t>(round_up(t.tile, 16) * 64, (t.tile / 4 + 6) * 256);
+            const int64_t sums = round_up(t.tile, 16) * 64;
             const int64_t group = 32 / least_size();  // elements of whole blocks
-            sum += sums + (product.arch == 100 ? 2048 : sums / 8) + group * 4;
-            sum += group * (2 * shape.in_size + 2 * 4 + shape.out_size);
+            sum += sums + (product.arch == 100 ? 2048 : sums / 8) + t.unit * 2 * 4;
+            sum += group * shape.out_size + 32;
         }
         if (!is_strips()) return sum;
         const bool packed = t.traversal == kSoftmaxPacked;
@@ -125,19 +124,23 @@ struct Case {
         if (t.traversal == kSoftmaxRows) {
             require(shape.inner == 1 && t.pitch >= shape.length, "rows overlap");
             require(t.first >= 1 && t.first <= t.tile, "first tile");
-            int64_t before = 0;  // elements of a tile's first block
+            require(t.unit * least_size() == 32 || t.unit * least_size() == 512, "unit of copies");
+            int64_t size = round_up(t.tile * t.pitch, 16);
             if (t.pitch == shape.length) {
-                const int64_t row = t.pitch * least_size();
-                const bool whole_tiles = t.tile * row % 32 == 0;
-                const bool whole_shares = t.items_per_group * row % 32 == 0;
-                const bool whole = whole_tiles && whole_shares;
-                require(whole || product.has_byte_copies, "tiles or shares between blocks");
-                if (!whole) before = 32 / least_size() - 1;
-                require(!whole_tiles || t.first * row % 32 == 0, "first tile ends in a block");
-                require(whole_tiles || row >= 32, "a tile within a block");
-                require(whole_shares || row >= 64, "a share's begin within a block");
+                const auto cuts = [&](int64_t rows, int64_t bytes) {
+                    return rows * shape.length * least_size() % bytes != 0;
+                };
+                const auto cut = [&](int64_t bytes) {
+                    return cuts(t.tile, bytes) || cuts(t.first, bytes) ||
+                           cuts(t.items_per_group, bytes);
+                };
+                require(!cut(32) || product.has_byte_copies, "tiles or shares between blocks");
+                require(!cuts(t.items_per_group, 32) || shape.length * least_size() >= 64,
+                        "a share's begin within a block");
+                const int64_t unit = t.unit, to = std::max<int64_t>(unit, 16);
+                if (cut(unit * least_size())) size = round_up(unit - 1 + t.tile * t.pitch, to);
             }
-            require(t.buffer == round_up(before + t.tile * t.pitch, 16), "tile of rows");
+            require(t.buffer == size, "tile of rows");
             return;
         }
         require(t.pitch >= t.tile * plane() && t.buffer == 16 * t.pitch, "tile of lanes");

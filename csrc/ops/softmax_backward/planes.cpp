@@ -12,11 +12,12 @@ constexpr int64_t kLanes = 16;
 constexpr int64_t kMinBytesPerBlock = 16 << 10;  // below, starting a core costs more than it saves
 constexpr int64_t kMinRowTileBytes = 4 << 10;
 constexpr int64_t kMaxTileRows = 4095;  // that one copy can have
+constexpr int64_t kRowsAtOnce = 8;
 // Estimates, to choose by.
 constexpr double kElementCycles = 0.15;   // of vector instructions, of float32
 constexpr double kWideningCycles = 0.25;  // of 16-bit elements
 constexpr double kCoreRate = 18;          // bytes of one of all cores
-constexpr double kSharedFactor = 1.05;    // more time, before cores meet inside blocks
+constexpr double kSharedFactor = 1.005;   // more time, before cores meet inside blocks
 
 }  // namespace
 
@@ -99,58 +100,83 @@ double rows_cycles(const Shape& shape, const device::Product& product, int64_t r
     return share * std::max(copies * busy / product.cores, computing);
 }
 
+// Rows after which one ends with a block.
+int64_t rows_to_block(const Shape& shape) {
+    const int64_t block = 32 / shape.least_size();
+    return block / std::gcd(shape.length, block);
+}
+
+// Between cores: blocks of 32 bytes where products store no less, else 512 bytes as long as that
+// leaves every core some groups, or any row where that shares out better.
+int64_t rows_per_group(const Shape& shape, const device::Product& product) {
+    const int64_t whole = rows_to_block(shape), row_bytes = shape.length * shape.least_size();
+    if (!product.has_byte_copies) return whole;
+    if (row_bytes >= 64 &&
+        rows_cycles(shape, product, whole) > kSharedFactor * rows_cycles(shape, product, 1)) {
+        return 1;
+    }
+    int64_t rows = 512 / std::gcd<int64_t>(row_bytes, 512);
+    while (rows > whole && shape.outer < 16 * product.cores * rows) rows /= 2;
+    return rows;
+}
+
+// That fit, with room for parts of `unit` elements, at whose multiples copies begin.
+int64_t most_rows(const Shape& shape, const device::Product& product, int64_t pitch,
+                  int64_t unit = 0) {
+    const int64_t wide = shape.in_size == 4 ? 0 : 4;  // of grad_output, until sums are there
+    const int64_t element = shape.chunk_bytes(2) + wide;
+    const int64_t fixed = (4 << 10) + tail_bytes(product) + unit * (2 * element + 8);
+    const int64_t row = pitch * element + 4 * (kLanes + 2);
+    return std::min((product.buffer_bytes - fixed) / row, kMaxTileRows);
+}
+
+// Elements of a tile, with what its first and last units have of others where they are cut.
+int64_t row_buffer(const SoftmaxBackwardTiling& t) {
+    const int64_t elements = int64_t{t.tile} * t.pitch;
+    for (const int64_t rows : {int64_t{t.tile}, int64_t{t.first}, t.items_per_group}) {
+        if (t.pitch != t.length || rows * t.length % t.unit == 0) continue;
+        return round_up(t.unit - 1 + elements, std::max<int64_t>(t.unit, kLanes));
+    }
+    return round_up(elements, kLanes);
+}
+
 // Several rows at a time, as they lie if as many of them fit as end with a block (any where the
 // product stores bytes), else each from a block on. False where not even one fits.
 bool tile_rows(const Shape& shape, const device::Product& product, SoftmaxBackwardTiling& t,
                uint32_t& blocks) {
     if (shape.length > product.buffer_bytes) return false;
-    const auto most_rows = [&](int64_t pitch) {
-        const int64_t wide = shape.in_size == 4 ? 0 : 4;  // of grad_output, until sums are there
-        const int64_t row = pitch * (shape.chunk_bytes(2) + wide) + 4 * (kLanes + 2);
-        const int64_t room = product.buffer_bytes - (4 << 10) - tail_bytes(product);
-        return std::min(room / row, kMaxTileRows);
-    };
-    const int64_t block = 32 / shape.least_size();  // elements
-    const int64_t unit = block / std::gcd(shape.length, block);
-    const bool is_dense = most_rows(shape.length) >= (product.has_byte_copies ? 1 : unit);
+    const int64_t whole = rows_to_block(shape);
+    const bool is_dense =
+        most_rows(shape, product, shape.length) >= (product.has_byte_copies ? 1 : whole);
     const int64_t pitch = is_dense ? shape.length : round_up(shape.length, kLanes);
-    const int64_t most = most_rows(pitch);
+    const int64_t most = most_rows(shape, product, pitch);
     if (most < 1) return false;
     t = basic_tiling(shape, kSoftmaxRows);
-    // Between cores: blocks of 32 bytes where products store no less, else 512 bytes as long as
-    // that leaves every core some groups, or any row where that shares out better.
-    const int64_t row_bytes = shape.length * shape.least_size();
-    const int64_t even = 512 / std::gcd<int64_t>(row_bytes, 512);
-    t.items_per_group = unit;
-    if (product.has_byte_copies) {
-        t.items_per_group = even;
-        const bool meets_in_blocks =
-            shape.length >= 2 * block &&
-            rows_cycles(shape, product, unit) > kSharedFactor * rows_cycles(shape, product, 1);
-        const int64_t fewest = meets_in_blocks ? 1 : unit;
-        while (t.items_per_group > fewest && t.items < 16 * product.cores * t.items_per_group) {
-            t.items_per_group /= 2;
-        }
-    }
+    t.items_per_group = rows_per_group(shape, product);
     t.groups = divide_up(t.items, t.items_per_group);
     blocks = static_cast<uint32_t>(best_blocks(t.groups, most_blocks(shape, product), product));
     const int64_t share = divide_up(t.groups, blocks) * t.items_per_group;
     const int64_t least_rows = divide_up(kMinRowTileBytes, shape.length * shape.in_size);
     int64_t rows = std::min({std::max(divide_up(share, 4), least_rows), most, share});
-    if (is_dense && most >= unit) {
-        rows = std::min(round_up(rows, unit), most / unit * unit);
-    }
-    t.tile = static_cast<uint32_t>(rows);
+    // As they lie, copies begin evenly where that leaves room for nearly as many rows, else at
+    // blocks.
+    const int64_t even = 512 / shape.least_size();
+    const int64_t most_even = product.has_byte_copies ? most_rows(shape, product, pitch, even) : 0;
+    const bool has_room = 4 * most_even >= 3 * rows;
+    const int64_t fit = has_room ? most_even : most;
+    rows = std::min(rows, fit);
+    t.unit = static_cast<uint32_t>(has_room ? even : 32 / shape.least_size());
+    // Vectors take eight rows at once; tiles end with blocks where products store no less.
+    const int64_t step = !product.has_byte_copies ? whole : whole < kRowsAtOnce ? 1 : kRowsAtOnce;
+    if (is_dense && fit >= step) rows = std::min(round_up(rows, step), fit / step * step);
     // Rows that begin inside blocks take many instructions: a short tile, that is there soon,
     // first.
     const bool uneven = product.has_byte_copies && pitch % 8 != 0;
-    const int64_t first = uneven ? round_up(divide_up(rows, 2), unit) : rows;
+    const int64_t first = uneven ? round_up(divide_up(rows, 2), step) : rows;
+    t.tile = static_cast<uint32_t>(rows);
     t.first = static_cast<uint32_t>(std::min(first, rows));
     t.pitch = static_cast<uint32_t>(pitch);
-    // As they lie, tiles may begin inside blocks.
-    const bool leads = is_dense && (rows % unit > 0 || t.items_per_group % unit > 0);
-    const int64_t lead = leads ? block - 1 : 0;
-    t.buffer = static_cast<uint32_t>(round_up(lead + rows * pitch, kLanes));
+    t.buffer = static_cast<uint32_t>(row_buffer(t));
     return true;
 }
 
@@ -158,7 +184,9 @@ bool tile_rows(const Shape& shape, const device::Product& product, SoftmaxBackwa
 
 bool tile(const Shape& shape, const device::Product& product, SoftmaxBackwardTiling& t,
           uint32_t& blocks) {
-    const bool is_short = shape.inner > 1 || shape.length < 128;
+    // Products that store bytes work on rows wherever they begin.
+    const int64_t least_row = product.has_byte_copies ? 30 : 128;
+    const bool is_short = shape.inner > 1 || shape.length < least_row;
     if (is_short && tile_lanes(shape, product, t, blocks)) return true;
     if (shape.inner == 1 && shape.length > 1 && tile_rows(shape, product, t, blocks)) return true;
     return tile_strips(shape, product, t, blocks);

@@ -159,6 +159,8 @@ bool StripTiler::choose_teams(SoftmaxBackwardTiling& t, int64_t chunks, int64_t 
         tile = divide_up(part, chunks);
         if (divide_up(part, tile) < chunks) return false;
         const int64_t least = std::max<int64_t>(chunks, 2);
+        // With more, a core's loads run ahead of its stores, and what is left to store at the end
+        // overlaps with nothing.
         if (t.parts == 1 && product_.has_byte_copies) buffers = std::min(buffers, chunks + 2);
         while (buffers > least && most_units(t, buffers, true) < tile) --buffers;
         if (most_units(t, buffers, true) < tile) return false;

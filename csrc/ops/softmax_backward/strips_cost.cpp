@@ -32,8 +32,13 @@ double StripTiler::slowness(const SoftmaxBackwardTiling& t) const {
         even = static_cast<double>(std::gcd<int64_t>(plane(), 8)) / 8;
         // Of a row, all but the first chunk.
         if (shape_.inner == 1) even = std::max(even, 1 - 1.0 / t.chunks);
-    } else if (t.unit > 1 || (shape_.inner * shape_.in_size % 512 == 0 &&
-                              (t.strips_per_plane == 1 || t.width * shape_.in_size % 512 == 0))) {
+    } else if (t.unit > 1) {
+        // All but the first chunk, whose first unit is cut; of a team, one block's.
+        const bool cuts = t.shift > 0 || shape_.length % t.unit > 0;
+        const double chunk = (1 - 0.5 / t.tile) / t.chunks;
+        even = !cuts ? 1 : 1 - (t.parts > 1 ? chunk / 2 : chunk);
+    } else if (shape_.inner * shape_.in_size % 512 == 0 &&
+               (t.strips_per_plane == 1 || t.width * shape_.in_size % 512 == 0)) {
         even = 1;
     }
     return even + (1 - even) / kUnalignedFactor;

@@ -39,7 +39,9 @@ struct SoftmaxBackwardTiling {
     // Elements from row to row of a chunk (columns), from lane to lane, from row to row (rows), or
     // after how many the column of an element is the same (packed).
     uint32_t pitch;
-    uint32_t unit;    // chunks begin at multiples of so many rows or elements in memory
+    // Chunks begin at multiples of so many rows or elements in memory, copies of rows as they lie
+    // begin and end there.
+    uint32_t unit;
     uint32_t chunks;  // strips: of a block's part, at most
     uint32_t first;   // rows: of a block's first tile
     // Strips: partial sums that each block of a team adds for all of it, which takes a barrier
