@@ -86,8 +86,16 @@ class BatchNormElement {
     __aicore__ inline void add_products(const ElementTiles<T>& tiles, const LocalTensor<float>& dy,
                                         const LocalTensor<float>& x, int32_t count, bool first) {
         Sub(x, x, tiles.vector, count);
-        Mul(first ? tiles.sums[1] : x, x, dy, count);
-        if (!first) Add(tiles.sums[1], tiles.sums[1], x, count);
+        if (first) {
+            Mul(tiles.sums[1], x, dy, count);
+            return;
+        }
+#if __CCE_AICORE__ == 100
+        Mul(x, x, dy, count);
+        Add(tiles.sums[1], tiles.sums[1], x, count);
+#else
+        MulAddDst(tiles.sums[1], x, dy, count);
+#endif
     }
 
     bool wanted_[4];

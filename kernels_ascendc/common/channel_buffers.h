@@ -79,8 +79,15 @@ class ChannelBuffers {
         LocalTensor<T> inputs = load.inputs;
         inputs_.EnQue(inputs);
         // Results wait until their buffer is wanted: loads come first.
-        const uint32_t most = is_last ? 1 : count_ - 1;
-        for (++loaded_; loaded_ - stored_ > most;) store_next();
+        for (++loaded_; loaded_ - stored_ > count_ - 1;) store_next();
+        if (!is_last || loaded_ - stored_ <= 1) return;
+        // The core's sums come next. Of a result that is longer than the last one a half goes
+        // before them, while they are made, and a half after, while other cores' are waited for.
+        if (loads_[stored_ % count_].run.count > load.run.count) {
+            begin_store();
+        } else {
+            store_next();
+        }
     }
 
     // Once for every load where kSplits, before its first input is worked on.
@@ -129,12 +136,21 @@ class ChannelBuffers {
 #endif
     }
 
+    __aicore__ inline void begin_store() {
+        const uint32_t buffer = stored_ % count_;
+        const Load& load = loads_[buffer];
+        WaitFlag<HardEvent::V_MTE3>(is_worked_on_[buffer]);
+        lanes_.store_half(load.second, load.first, load.run, tail_.template Get<T>());
+        is_begun_ = true;
+    }
+
     __aicore__ inline void store_next() {
         const uint32_t buffer = stored_++ % count_;
         Load& load = loads_[buffer];
         if (kWrites) {
-            WaitFlag<HardEvent::V_MTE3>(is_worked_on_[buffer]);
-            lanes_.store(load.second, load.first, load.run, tail_.template Get<T>());
+            if (!is_begun_) WaitFlag<HardEvent::V_MTE3>(is_worked_on_[buffer]);
+            lanes_.store(load.second, load.first, load.run, tail_.template Get<T>(), is_begun_);
+            is_begun_ = false;
             SetFlag<HardEvent::MTE3_MTE2>(is_stored_[buffer]);
         }
         inputs_.FreeTensor(load.inputs);
@@ -152,6 +168,7 @@ class ChannelBuffers {
 #endif
     Load loads_[kMaxBuffers];
     uint32_t loaded_ = 0, stored_ = 0;  // how many
+    bool is_begun_ = false;             // half of the next one is stored
     event_t is_worked_on_[kMaxBuffers], is_stored_[kMaxBuffers], first_is_loaded_;
 };
 

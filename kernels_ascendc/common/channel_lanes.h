@@ -52,15 +52,18 @@ class ChannelLanes {
 #else
     static constexpr uint32_t kTailBytes = kBlockBytes;
 #endif
-    // `shifted` has what follows before_even(), where that is no whole blocks.
+    // `shifted` has what follows before_even(), where that is no whole blocks. With `is_begun` what
+    // store_half() has left.
     __aicore__ inline void store(const LocalTensor<T>& from, const LocalTensor<T>& shifted,
-                                 const LaneRun& run, const LocalTensor<T>& tail) {
+                                 const LaneRun& run, const LocalTensor<T>& tail,
+                                 bool is_begun = false) {
         order_stores();
         if (is_one_piece(run)) {
-            const uint32_t begin = before_even(run);
-            if (begin > 0) kernels::store(result_[run.offset], from, begin, tail);
-            kernels::store(result_[run.offset + begin],
-                           begin % kBlock<T> > 0 ? shifted : from[begin], run.count - begin, tail);
+            const uint32_t begin = before_even(run), half = is_begun ? half_of(run) : 0;
+            if (begin > 0 && half == 0) kernels::store(result_[run.offset], from, begin, tail);
+            const LocalTensor<T> rest = begin % kBlock<T> > 0 ? shifted : from[begin];
+            kernels::store(result_[run.offset + begin + half], rest[half], run.count - begin - half,
+                           tail);
             return;
         }
         const uint32_t whole = run.last == run.length ? run.lanes : run.lanes - 1;
@@ -78,6 +81,16 @@ class ChannelLanes {
         }
     }
 
+    // About half of it, or nothing.
+    __aicore__ inline void store_half(const LocalTensor<T>& from, const LocalTensor<T>& shifted,
+                                      const LaneRun& run, const LocalTensor<T>& tail) {
+        const uint32_t half = half_of(run);
+        if (half == 0) return;
+        LaneRun first = run;
+        first.count = before_even(run) + half;
+        store(from, shifted, first, tail);
+    }
+
     // Elements of a run that are stored apart, so that the rest begins evenly.
     __aicore__ inline uint32_t before_even([[maybe_unused]] const LaneRun& run) const {
 #if __CCE_AICORE__ == 220
@@ -89,6 +102,11 @@ class ChannelLanes {
     }
 
   private:
+    // Elements behind before_even() that store_half() stores: up to an even place.
+    __aicore__ inline uint32_t half_of(const LaneRun& run) const {
+        return is_one_piece(run) ? (run.count - before_even(run)) / 2 / kEven * kEven : 0;
+    }
+
     __aicore__ inline bool packed() const {
         return tiling_.lane_stride == tiling_.pitch && tiling_.length == tiling_.pitch &&
                tiling_.last_length == tiling_.pitch;

@@ -52,32 +52,42 @@ class ChannelPartials {
         }
     }
 
-    // Contributions from `contribution` on, which no core makes to this block.
-    __aicore__ inline void store_zeros(const LocalTensor<float>& zeros, const ChannelWalk& walk,
+    // The same sums of contributions from `contribution` on, which no core makes to this block.
+    __aicore__ inline void store_zeros(const LocalTensor<float>& zeros, uint32_t begin,
+                                       uint32_t end, const ChannelWalk& walk,
                                        int64_t contribution) {
         if (contribution >= tiling_.contributions) return;
         const int64_t channel = walk.block() * tiling_.block_channels;
         for (; contribution < tiling_.contributions; ++contribution) {
-            for (uint32_t i = 0; i < kSums; ++i) {
+            for (uint32_t i = begin; i < end; ++i) {
                 store_packed(partial(contribution, i, channel), zeros,
                              walk.block_channels() * tiling_.width);
             }
         }
     }
 
-    // This core has stored all its sums; wait_for_all_cores() follows.
-    __aicore__ inline void arrive() {
 #if __CCE_AICORE__ == 220
-        is_stored_ = new_event<HardEvent::MTE3_MTE2>();
-        SetFlag<HardEvent::MTE3_MTE2>(is_stored_);
-        CrossCoreSetFlag<0, PIPE_MTE3>(kArrived);
+    static constexpr bool kEach = true;  // sums are waited for one by one
+#else
+    static constexpr bool kEach = false;
+#endif
+    // This core has stored all its sums up to the end-th; wait_for_all_cores() follows.
+    __aicore__ inline void arrive([[maybe_unused]] uint32_t end) {
+#if __CCE_AICORE__ == 220
+        for (; arrived_ < end; ++arrived_) {
+            is_stored_[arrived_] = new_event<HardEvent::MTE3_MTE2>();
+            SetFlag<HardEvent::MTE3_MTE2>(is_stored_[arrived_]);
+            CrossCoreSetFlag<0, PIPE_MTE3>(static_cast<uint16_t>(arrived_));
+        }
 #endif
     }
-    // `counts` has a block per core, for products without a barrier in hardware.
-    __aicore__ inline void wait_for_all_cores([[maybe_unused]] const LocalTensor<int32_t>& counts) {
+    // For that sum, or where not kEach for all. `counts` has a block per core, for products without
+    // a barrier in hardware.
+    __aicore__ inline void wait_for_all_cores([[maybe_unused]] uint32_t sum,
+                                              [[maybe_unused]] const LocalTensor<int32_t>& counts) {
 #if __CCE_AICORE__ == 220
-        CrossCoreWaitFlag(kArrived);
-        end_event<HardEvent::MTE3_MTE2>(is_stored_);
+        CrossCoreWaitFlag(static_cast<uint16_t>(sum));
+        end_event<HardEvent::MTE3_MTE2>(is_stored_[sum]);
 #else
         PipeBarrier<PIPE_ALL>();
         if (GetBlockNum() > 1) SyncAll(barrier_, counts);
@@ -118,10 +128,9 @@ class ChannelPartials {
 #endif
     }
 
-    static constexpr uint16_t kArrived = 0;  // flag between cores
-
     const ChannelSumTiling& tiling_;
-    event_t is_stored_;
+    event_t is_stored_[kSums];
+    uint32_t arrived_ = 0;  // sums
     GlobalTensor<int32_t> barrier_;
     GlobalTensor<float> partials_;
 };

@@ -93,11 +93,11 @@ class ChannelSum {
                 while (!walk.done()) sum_block(walk, channels);
             }
             vectors_.end();
-            partials_.arrive();
+            partials_.arrive(kSums);
             buffers_.store_rest();
         }
         wait_for<HardEvent::V_MTE2>();
-        ChannelResults<Element>(tiling_, element_, partials_, tiles_.sums[0], tiles_.vector,
+        ChannelResults<Element>(tiling_, element_, partials_, tiles_.sums, tiles_.vector,
                                 tiles_.work[0])
             .store();
         if (tiling_.contributions > 0) buffers_.end();
@@ -136,7 +136,8 @@ class ChannelSum {
                     // It is stored while the others are made.
                     if (!added) {
                         wait_for<HardEvent::V_MTE3>();
-                        partials_.store(sums, 0, 1, walk);
+                        store_parts(sums, 0, 1, walk);
+                        partials_.arrive(1);
                         stored = 1;
                     }
                 }
@@ -154,12 +155,15 @@ class ChannelSum {
     __aicore__ inline void store_sums(LocalTensor<float>& sums, uint32_t begin, ChannelWalk& walk) {
         block_sums_.EnQue(sums);
         sums = block_sums_.template DeQue<float>();
-        partials_.store(sums, begin, kSums, walk);
+        store_parts(sums, begin, kSums, walk);
         block_sums_.FreeTensor(sums);
-        if (walk.block_is_complete()) {
-            partials_.store_zeros(zeros_, walk, walk.predecessors() + 1);
-            walk.next_block();
-        }
+        if (walk.block_is_complete()) walk.next_block();
+    }
+    __aicore__ inline void store_parts(const LocalTensor<float>& sums, uint32_t begin, uint32_t end,
+                                       const ChannelWalk& walk) {
+        partials_.store(sums, begin, end, walk);
+        if (walk.block_is_complete())
+            partials_.store_zeros(zeros_, begin, end, walk, walk.predecessors() + 1);
     }
 
     // The same where loads hold any channels, each summed up after every load.

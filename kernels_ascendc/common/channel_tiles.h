@@ -16,6 +16,17 @@ __aicore__ inline void fold(const LocalTensor<float>& data, uint32_t count, uint
     }
 }
 
+// to[0..width) = the same; overwrites the data.
+__aicore__ inline void fold_to(const LocalTensor<float>& to, const LocalTensor<float>& data,
+                               uint32_t count, uint32_t width) {
+    if (count <= width) {
+        copy_floats(to, data, width);
+        return;
+    }
+    if (count > 2 * width) fold(data, count, 2 * width);
+    Add(to, data, data[width], static_cast<int32_t>(width));
+}
+
 // tile[0..count) = the first block of `from`, over and over; may write up to 63 more.
 __aicore__ inline void fill(const LocalTensor<float>& tile, const LocalTensor<float>& from,
                             uint32_t count) {
@@ -159,11 +170,11 @@ class ChannelTiles {
             const LocalTensor<float> tile = tiles[i];
             switch (tiling_.layout) {
                 case CHANNEL_SUM_ROWS:
-                    fold(tile, tiling_.slots * tiling_.pitch, tiling_.pitch);
                     if (tiling_.rows > 1) {
+                        fold(tile, tiling_.slots * tiling_.pitch, tiling_.pitch);
                         JoinedRows(tiling_.group, tiling_.rows).sum(sums[i], tile, scratch);
                     } else {
-                        copy_floats(sums[i], tile, tiling_.pitch);
+                        fold_to(sums[i], tile, tiling_.slots * tiling_.pitch, tiling_.pitch);
                     }
                     break;
                 case CHANNEL_SUM_PIECES:

@@ -36,6 +36,8 @@ class ChannelWalk {
         const int64_t units = block_units(0);
         block_ = tiling.blocks > 1 ? least(unit_ / units, tiling.blocks - 1) : 0;
         at_ = unit_ - block_ * units;
+        share_end_ = end_;
+        postpone();
     }
 
     __aicore__ inline bool done() const { return unit_ >= end_; }
@@ -70,14 +72,12 @@ class ChannelWalk {
         const int64_t lanes_per_run = inner();
         const int64_t row = at_ / lanes_per_run;
         const int64_t lane = at_ - row * lanes_per_run;
-        const bool own_slots =
-            tiling_.layout == CHANNEL_SUM_SPREAD || tiling_.layout == CHANNEL_SUM_CHANNELS;
-        run.slot = own_slots ? static_cast<uint32_t>(lane) : 0;
-        const int64_t most = (own_slots ? tiling_.slots : tiling_.load_slots) - run.slot;
+        run.slot = has_own_slots() ? static_cast<uint32_t>(lane) : 0;
+        const int64_t most = (has_own_slots() ? tiling_.slots : tiling_.load_slots) - run.slot;
         const int64_t left = end_ - unit_;
         int64_t lanes = least(least(most, lanes_per_run - lane), left);
         // Nothing overlaps with what comes after a core's last load.
-        if (lanes == left && lanes * tiling_.pitch > tiling_.whole_load)
+        if (lanes == left && postponed_ == 0 && lanes * tiling_.pitch > tiling_.whole_load)
             lanes = least(lanes, ((lanes + 1) / 2 + tiling_.cut - 1) / tiling_.cut * tiling_.cut);
         run.lanes = static_cast<uint32_t>(lanes);
         run.offset =
@@ -85,28 +85,56 @@ class ChannelWalk {
         run.length = length();
         run.last = lane + lanes == lanes_per_run ? tail() : run.length;
         run.count = (run.lanes - 1) * tiling_.pitch + run.last;
-        unit_ += lanes;
-        at_ += lanes;
-        block_is_complete_ = at_ == block_units(block_);
-        return block_is_complete_ || done();
+        move(lanes);
+        if (done() && postponed_ > 0) {
+            move(first_ - unit_);
+            end_ = first_ + postponed_;
+            postponed_ = 0;
+        }
+        return at_ == block_units(block_) || done();
     }
-    // After next() returned true: whether the block's last lane was among them.
-    __aicore__ inline bool block_is_complete() const { return block_is_complete_; }
+    // Whether the core has the block's last lane.
+    __aicore__ inline bool block_is_complete() const {
+        return block_ * block_units(0) + block_units(block_) <= share_end_;
+    }
     __aicore__ inline void next_block() {
         ++block_;
         at_ = 0;
     }
 
   private:
+    // Lanes have channels, and places in a tile, of their own.
+    __aicore__ inline bool has_own_slots() const {
+        return tiling_.layout == CHANNEL_SUM_SPREAD || tiling_.layout == CHANNEL_SUM_CHANNELS;
+    }
+
+    // A first load that is shorter than the last one comes after it: nothing overlaps with the work
+    // that is left then.
+    __aicore__ inline void postpone() {
+        first_ = unit_;
+        if (!has_own_slots() || done() || at_ + end_ - unit_ > block_units(block_)) return;
+        const int64_t first = (inner() - at_ % inner()) % inner();
+        const int64_t last = (at_ + end_ - unit_ - 1) % inner() + 1;
+        if (first >= last || first >= end_ - unit_) return;
+        postponed_ = first;
+        move(first);
+    }
+
+    __aicore__ inline void move(int64_t units) {
+        unit_ += units;
+        at_ += units;
+    }
+
     __aicore__ inline int64_t block_units(int64_t block) const {
         return tiling_.outer * (block == tiling_.blocks - 1 ? tiling_.last_inner : tiling_.inner);
     }
 
     const ChannelSumTiling& tiling_;
     Share share_;
-    int64_t unit_, end_;  // of this core
-    int64_t block_, at_;  // at_: units from the block's first
-    bool block_is_complete_ = false;
+    int64_t unit_, end_;         // of this core, what is left before what is postponed
+    int64_t first_, share_end_;  // of all that it has
+    int64_t postponed_ = 0;      // units from first_ on
+    int64_t block_, at_;         // at_: units from the block's first
 };
 
 }  // namespace kernels
