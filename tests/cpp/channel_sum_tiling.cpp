@@ -47,7 +47,8 @@ struct Core {
 Core walk(const Case& c, bool marked) {
     const ChannelSumTiling& t = c.tiling;
     Core core;
-    for (kernels::ChannelWalk walk(t); !walk.done();) {
+    int64_t blocks = 0, first_lanes = 0, last_lanes = 0;
+    for (kernels::ChannelWalk walk(t); !walk.done(); ++blocks) {
         kernels::LaneRun run;
         bool at_end = false;
         core.contribution = std::max(core.contribution, walk.predecessors() + 1);
@@ -58,6 +59,8 @@ Core walk(const Case& c, bool marked) {
             require(run.slot == 0 || t.load_slots == t.slots, "slots of a load", c, run.slot);
             require(run.count + 64 <= t.load, "elements of a load", c, run.count);
             require(run.slot * t.pitch % 8 == 0, "where a load begins in the tile", c, run.slot);
+            if (core.units == 0) first_lanes = run.lanes;
+            last_lanes = run.lanes;
             core.units += run.lanes;
             core.elements += int64_t{run.length} * (run.lanes - 1) + run.last;
             for (uint32_t lane = 0; marked && lane < run.lanes; ++lane) {
@@ -68,6 +71,8 @@ Core walk(const Case& c, bool marked) {
         }
         if (walk.block_is_complete()) walk.next_block();
     }
+    if (t.layout == CHANNEL_SUM_SPREAD || t.layout == CHANNEL_SUM_CHANNELS)
+        require(blocks != 1 || last_lanes <= first_lanes, "lanes of the last load", c, last_lanes);
     return core;
 }
 
