@@ -102,7 +102,8 @@ class ChannelLanes {
     }
 
   private:
-    // Elements behind before_even() that store_half() stores: up to an even place.
+    // Elements behind before_even() that store_half() stores: up to an even place. If any, kEven or
+    // more, so that before_even() of the shorter run is the same.
     __aicore__ inline uint32_t half_of(const LaneRun& run) const {
         return is_one_piece(run) ? (run.count - before_even(run)) / 2 / kEven * kEven : 0;
     }

@@ -30,7 +30,9 @@ class ChannelResults {
           transposing_(transposing) {}
 
     // Each core has a share of the channels of one sum, or of every sum where cores are few or sums
-    // are waited for one by one: the first ones are added up while the others are waited for.
+    // are waited for one by one: the first ones are added up while the others are waited for. What
+    // is loaded at first lies in one place: an Element loads for one of its sums only, and finish()
+    // of those before leaves it alone.
     __aicore__ inline void store() {
         constexpr bool kEach = ChannelPartials<kSums>::kEach;
         const uint32_t core = GetBlockIdx(), cores = GetBlockNum();

@@ -82,6 +82,7 @@ class PoolAlongWidth : public SlidingRows<T> {
     void prepare() {
         if (first_row_ != tile_row_) chunks_begin_ = -1;
         tile_row_ = first_row_;
+        // Of other rows only what is made anew differs: margins stay zero, columns are the same.
         if (column_ == tile_column_) return;
         tile_column_ = column_;
         chunks_begin_ = -1;

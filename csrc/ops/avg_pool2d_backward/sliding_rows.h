@@ -51,7 +51,8 @@ class SlidingRows : public QuotientRows<T> {
         std::memset(row(i) - kLanes, 0, sizeof(float) * static_cast<size_t>(pitch_));
     }
 
-    // Rows whose quotients are loaded before those of rows [begin, end) and kept after them.
+    // Rows whose quotients are loaded before those of rows [begin, end) and kept after them, in
+    // other places of the ring or with the same values: divide_rows() may do it twice.
     template <int kBefore>
     struct Kept {
         const float* loaded[kBefore];
