@@ -55,7 +55,7 @@ struct ChannelSumPlan {
     // kAlongChannels:
     int32_t lanes_together;  // positions that lie in memory one after the other, whole
     int64_t position_group;  // positions taken at a time
-    int64_t prefetch;        // bytes to the next group, by the larger stride; 0: none is fetched
+    int64_t prefetch;        // how many bytes ahead loads are asked for; 0: none are
 
     // Inlined even without optimisation: instruction set levels must not share it.
     __attribute__((always_inline)) int64_t partial_count() const {

@@ -326,8 +326,8 @@ class ChannelSum {
             const T* pa = reinterpret_cast<const T*>(at[i][0]) + c;
             const T* pb = reinterpret_cast<const T*>(at[i][1]) + c;
             if constexpr (kPrefetch) {
-                prefetch<Cache::kSecond>(pa, ahead, kPairLanes * sizeof(T));
-                prefetch<Cache::kSecond>(pb, ahead, kPairLanes * sizeof(T));
+                prefetch<Cache::kFirst>(pa, ahead, kPairLanes * sizeof(T));
+                prefetch<Cache::kFirst>(pb, ahead, kPairLanes * sizeof(T));
             }
             const LanePair x = kWhole ? load_pair(pa) : load_first_pair(pa, n);
             const LanePair y = kWhole ? load_pair(pb) : load_first_pair(pb, n);

@@ -33,8 +33,8 @@ inline void add_rows_of(const Element& element, const Rows& rows, int count, int
         const U* b = reinterpret_cast<const U*>(rows.at[1] + row * rows.step[1]);
         const Lanes p = splat(parameters[row]);
         Lanes value[kVectors], terms[kVectors][kSums];
-        // Measured: of 16 bit less far than elsewhere; what is written as well gains nothing.
-        if (!Element::kWrites) prefetch_loads(a, b, kVectors * kLanes, 1024);
+        // Less far than elsewhere, or rows from a cache would lose more than 3 % (measured).
+        prefetch_loads(a, b, kVectors * kLanes, 2048);
         for (int k = 0; k < kLast; ++k)
             value[k] = element(load(a + k * kLanes), load(b + k * kLanes), p, terms[k]);
         value[kLast] = element(load_first(a + kLast * kLanes, rest),

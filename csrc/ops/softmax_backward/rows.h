@@ -69,8 +69,9 @@ class SoftmaxRows {
             }
             for (int i = 0; i < count_; ++i) sums[i] = static_cast<float>(totals[i]);
         }
-        // The last first, see write_across.
-        for (int64_t chunk = plan_.chunks - 1; chunk >= 0; --chunk) write_chunk(chunk, sums);
+        const bool is_backwards = plan_.traversal == Traversal::kAcrossRows && !plan_.is_plane;
+        for (int64_t i = 0; i < plan_.chunks; ++i)
+            write_chunk(is_backwards ? plan_.chunks - 1 - i : i, sums);
     }
 
     // sums[i] = this chunk's sum of row i of the group.
@@ -245,7 +246,7 @@ class SoftmaxRows {
         }
     }
 
-    // Backwards: the elements that were summed last are in the nearest cache.
+    // Backwards but for planes, and run() also: what was summed last is in the nearest cache.
     void write_across(int64_t chunk, const float* sums) {
         const int n = length_of(chunk);
         float repeated[kMaxColumns + kRepeats] = {};
