@@ -10,7 +10,7 @@ import ascend_grad as ag
 import numpy as np
 import pytest
 from arrays import FLOAT16, FLOAT32, place, place_values, random_values
-from emulated import SOCS, emulate, requires_emulator
+from emulated import SOCS, addresses, emulate, requires_emulator
 from subprocesses import output_of
 from tolerance import assert_same_bits
 
@@ -82,6 +82,22 @@ def test_in_place(which: int) -> None:
     got, _ = emulate("softmax_backward", *arrays, 1, out=arrays[which])
     assert got is arrays[which]
     close(got, want)
+
+
+@pytest.mark.parametrize(
+    ("soc", "columns", "launches"),
+    [("ascend910b", 129, 1), ("ascend310p", 129, 2), ("ascend310p", 128, 1), ("ascend910", 129, 2)],
+)
+def test_replaced_inputs_are_copied_where_loads_take_others_blocks(
+    soc: str, columns: int, launches: int
+) -> None:
+    g, y = operands((300, columns))
+    for out in (g, y):
+        plan = ag.explain.softmax_backward(g, y, 1, out=out, device="emulator", soc=soc)
+        assert len(plan["launches"]) == launches
+    elsewhere = np.empty_like(g)
+    plan = ag.explain.softmax_backward(g, y, 1, out=elsewhere, device="emulator", soc=soc)
+    assert len(plan["launches"]) == 1
 
 
 def test_nothing_to_do() -> None:
@@ -176,11 +192,6 @@ def test_explain_shows_copies_and_kernels() -> None:
 def test_explain_needs_no_device(device: str) -> None:
     g, y = operands()
     assert ag.explain.softmax_backward(g, y, 1, device=device)["launches"]
-
-
-def addresses(array: np.ndarray) -> ag.npu.DeviceArray:
-    strides = [stride // array.itemsize for stride in array.strides]
-    return ag.npu.DeviceArray(array.ctypes.data, array.shape, str(array.dtype), strides)
 
 
 def test_addresses_of_the_device() -> None:
