@@ -84,10 +84,10 @@ bool Planner::is_replaced(const TensorView& input, const AxisOrder& order) const
     int64_t row = 1;  // elements next to each other
     for (int i = order.count - 1; i >= 0 && row == 1; --i) row = input.shape[order.axis[i]];
     const auto row_bytes = row * static_cast<int64_t>(data_type_size(input.dtype));
-    if (product_.has_byte_copies || row_bytes % kBlock == 0) return false;
+    if (product_.has_byte_copies || row_bytes % kBlock == 0 || input.data == nullptr) return false;
     for (int i = 0; i < info_.tensor_count; ++i) {
-        const TensorView* other = args_.tensors[i];
-        if (other != nullptr && info_.tensors[i].is_output() && is_same_view(input, *other))
+        const bool may_replace = info_.tensors[i].role == Role::kElementwiseOutput;
+        if (may_replace && args_.tensors[i] != nullptr && is_same_view(input, *args_.tensors[i]))
             return true;
     }
     return false;
