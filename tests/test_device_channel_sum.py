@@ -10,16 +10,7 @@ import numpy as np
 import pytest
 import strategies
 from arrays import BFLOAT16, DTYPES, FLOAT16, FLOAT32, LAYOUTS, place_values, random_values
-from emulated import (
-    MIB,
-    Launches,
-    addresses,
-    check_random,
-    device_copies,
-    emulate,
-    on_every_product,
-    requires_emulator,
-)
+from emulated import MIB, Launches, check_random, emulate, on_every_product, requires_emulator
 from reference.batch_norm_reduce_backward import batch_norm_reduce_backward
 from reference.prelu_backward import prelu_backward
 from test_batch_norm_reduce_backward import check as check_batch_norm
@@ -118,40 +109,6 @@ def test_hard_shapes(operator: str, soc: str, shape: tuple[int, ...]) -> None:
     """Around the limits of lanes, rows, one core's buffer, all cores' buffers."""
     for dtype in (FLOAT32, FLOAT16):
         check(operator, soc, operands(operator, shape, dtype))
-
-
-@on_every_product(*SOCS)
-@pytest.mark.parametrize(
-    "shape",
-    [
-        (2, 5),
-        (999, 1001),
-        (3000, 129),
-        (513, 130),
-        (6144, 500),
-        (40, 9003),
-        (1, 100003),
-        (64, 100, 7, 7),
-        (16, 192, 35, 35),
-        (3, 3, 70001),
-        (9, 1530, 11),
-        (955, 28, 5),
-        (40, 301, 5),
-    ],
-    ids=str,
-)
-def test_prelu_in_place(soc: str, dtype: np.dtype, shape: tuple[int, ...]) -> None:
-    """No core loads what another stores, not even to drop it; nor a core what it has stored."""
-    arrays = operands(PRELU, shape, dtype)
-    want, _ = emulate(PRELU, *arrays, soc=soc)
-    for target in range(2):
-        inputs = device_copies(*arrays, want.grad_weight)
-        given = [addresses(values) for values in inputs]
-        outputs = {"grad_input": given[target], "grad_weight": given[3]}
-        on = {"stream": 0, "device": "emulator", "soc": soc}
-        ag.npu.prelu_backward(*given[:3], **outputs, **on)
-        assert_same_bits(inputs[target], want.grad_input)
-        assert_same_bits(inputs[3], want.grad_weight)
 
 
 @pytest.mark.parametrize("operator", [BATCH_NORM, PRELU])

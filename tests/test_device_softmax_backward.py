@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ascend_grad as ag
 import numpy as np
 import pytest
 import strategies
@@ -11,9 +10,7 @@ from emulated import (
     MIB,
     SOCS,
     Launches,
-    addresses,
     check_random,
-    device_copies,
     emulate,
     on_every_product,
     requires_emulator,
@@ -94,40 +91,6 @@ def test_hard_shapes(soc: str, shape: tuple[int, ...], dim: int) -> None:
     """Around the limits of lanes, rows, one core's buffer, all cores' buffers."""
     check(soc, shape, dim, FLOAT32, FLOAT32)
     check(soc, shape, dim, FLOAT16, FLOAT16)
-
-
-@on_every_product()
-@pytest.mark.parametrize(
-    ("shape", "dim"),
-    [
-        ((3000, 129), 1),  # rows, as they lie
-        ((2000, 577), 1),  # skewed
-        ((999, 1001), 1),  # cores meet inside blocks
-        ((40, 9003), 1),  # no more than one in a buffer
-        ((9001, 17), 1),  # lanes
-        ((700, 9, 11), 1),
-        ((12000, 10), 1),
-        ((300, 1001), 0),  # strips of columns
-        ((9, 129, 513), 1),
-        ((2, 50, 8200), 1),
-        ((16, 1000, 49), 1),  # planes chunk by chunk
-        ((17, 9001, 3), 1),
-        ((5, 70001), 1),
-        ((1, 3000001), 1),  # chunks that are read twice
-        ((8, 300001), 1),
-        ((3, 200000, 5), 1),
-    ],
-)
-def test_in_place(soc: str, shape: tuple[int, ...], dim: int, dtype: np.dtype) -> None:
-    """No core loads what another stores, not even to drop it; nor a core what it has stored."""
-    arrays = [values.astype(dtype) for values in np.random.default_rng(5).random((2, *shape))]
-    want, _ = emulate("softmax_backward", *arrays, dim, soc=soc)
-    for target in range(2):
-        inputs = device_copies(*arrays)
-        given = [addresses(values) for values in inputs]
-        on = {"stream": 0, "device": "emulator", "soc": soc}
-        ag.npu.softmax_backward(*given, dim, out=given[target], **on)
-        assert_same_bits(inputs[target], want)
 
 
 @pytest.mark.parametrize("soc", SOCS)
