@@ -54,6 +54,23 @@ def emulate(
     return result, Launches(_core.last_launches())
 
 
+def addresses(array: np.ndarray) -> ag.npu.DeviceArray:
+    strides = [stride // array.itemsize for stride in array.strides]
+    return ag.npu.DeviceArray(array.ctypes.data, array.shape, str(array.dtype), strides)
+
+
+def device_copies(*arrays: np.ndarray) -> list[np.ndarray]:
+    """In memory that begins at multiples of 512 bytes and goes on, as the device's does."""
+    copies = []
+    for values in arrays:
+        memory = np.zeros(values.nbytes + 1024, np.uint8)
+        begin = -memory.ctypes.data % 512
+        copies.append(memory[begin : begin + values.nbytes].view(values.dtype))
+        copies[-1] = copies[-1].reshape(values.shape)
+        copies[-1][...] = values
+    return copies
+
+
 def check_random(
     check: Callable[..., None],
     generate: Callable[[Chooser, Target], Case],

@@ -10,7 +10,7 @@ import ascend_grad as ag
 import numpy as np
 import pytest
 from arrays import FLOAT16, FLOAT32, place, place_values, random_values
-from emulated import SOCS, emulate, requires_emulator
+from emulated import SOCS, addresses, emulate, requires_emulator
 from subprocesses import output_of
 from tolerance import assert_same_bits
 
@@ -176,11 +176,6 @@ def test_explain_shows_copies_and_kernels() -> None:
 def test_explain_needs_no_device(device: str) -> None:
     g, y = operands()
     assert ag.explain.softmax_backward(g, y, 1, device=device)["launches"]
-
-
-def addresses(array: np.ndarray) -> ag.npu.DeviceArray:
-    strides = [stride // array.itemsize for stride in array.strides]
-    return ag.npu.DeviceArray(array.ctypes.data, array.shape, str(array.dtype), strides)
 
 
 def test_addresses_of_the_device() -> None:

@@ -80,6 +80,7 @@ def test_random_configurations(soc: str, dtype: np.dtype, device_seeds: range) -
         ((3, 200, 1000), 1),
         ((2, 3, 4, 5, 6), 2),
         ((10, 20, 31), 1),
+        ((700, 9, 11), 1),
         ((2, 3, 8200), 1),
         ((1, 2, 100000), 1),
         ((4, 5000, 16), 1),

@@ -6,6 +6,7 @@ namespace ascend_grad::device {
 namespace {
 
 constexpr uint64_t kAlignment = 512;  // of workspace areas: what GM transfers like best
+constexpr int64_t kBlock = 32;        // that products without byte copies load and store
 constexpr uint64_t kReadAhead = 31;   // bytes behind an area that products without byte copies load
 
 uint64_t rounded_up(uint64_t bytes) {
@@ -72,11 +73,24 @@ Pointer Planner::input(int tensor, DataType dtype, const AxisOrder& order,
     const TensorView& given = *args_.tensors[tensor];
     const TensorView view = shape != nullptr ? broadcast(given, *shape) : given;
     const Pointer here{tensor, 0};
-    if (view.dtype == dtype && is_dense(view, order)) return here;
+    if (view.dtype == dtype && is_dense(view, order) && !is_replaced(given, order)) return here;
     const TensorView target = packed(view, dtype, order);
     const Pointer area = reserve(static_cast<uint64_t>(view.numel) * data_type_size(dtype));
     add_copy(here, view, area, target);
     return area;
+}
+
+bool Planner::is_replaced(const TensorView& input, const AxisOrder& order) const {
+    int64_t row = 1;  // elements next to each other
+    for (int i = order.count - 1; i >= 0 && row == 1; --i) row = input.shape[order.axis[i]];
+    const auto row_bytes = row * static_cast<int64_t>(data_type_size(input.dtype));
+    if (product_.has_byte_copies || row_bytes % kBlock == 0 || input.data == nullptr) return false;
+    for (int i = 0; i < info_.tensor_count; ++i) {
+        const bool may_replace = info_.tensors[i].role == Role::kElementwiseOutput;
+        if (may_replace && args_.tensors[i] != nullptr && is_same_view(input, *args_.tensors[i]))
+            return true;
+    }
+    return false;
 }
 
 Pointer Planner::output(int tensor, DataType dtype, const AxisOrder& order) {

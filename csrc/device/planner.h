@@ -31,9 +31,9 @@ class Planner {
     // The same, zero before the first kernel; only before any other request.
     Pointer reserve_zeroed(uint64_t bytes);
 
-    // The input's elements as an array of `dtype` in that order: where they lie if they lie so,
-    // else in a copy that a launch before the kernels makes. `shape` broadcasts the input; null for
-    // its own.
+    // The input's elements as an array of `dtype` in that order: where they lie if they lie so and
+    // may be read there, else in a copy that a launch before the kernels makes. `shape` broadcasts
+    // the input; null for its own.
     Pointer input(int tensor, DataType dtype, const AxisOrder& order,
                   const TensorView* shape = nullptr);
     // Memory for the output's elements as such an array; finish() copies them to the output where
@@ -57,6 +57,9 @@ class Planner {
         TensorView packed;
     };
 
+    // Whether a result replaces that input, and whole blocks of it hold what others may have stored
+    // by the time they are loaded.
+    bool is_replaced(const TensorView& input, const AxisOrder& order) const;
     Launch& add_launch(const char* kernel, uint32_t blocks,
                        std::initializer_list<Pointer> pointers);
     void add_copy(Pointer from, const TensorView& source, Pointer to, const TensorView& target);

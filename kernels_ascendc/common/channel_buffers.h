@@ -80,7 +80,7 @@ class ChannelBuffers {
         inputs_.EnQue(inputs);
         // Results wait until their buffer is wanted: loads come first.
         for (++loaded_; loaded_ - stored_ > count_ - 1;) store_next();
-        if (!is_last || loaded_ - stored_ <= 1) return;
+        if (!kWrites || !is_last || loaded_ - stored_ <= 1) return;
         // The core's sums come next. Of a result that is longer than the last one a half goes
         // before them, while they are made, and a half after, while other cores' are waited for.
         if (loads_[stored_ % count_].run.count > load.run.count) {
@@ -156,7 +156,7 @@ class ChannelBuffers {
         inputs_.FreeTensor(load.inputs);
     }
 
-    const uint32_t count_;
+    const uint32_t count_;  // 2 or 3
     ChannelLanes<T> lanes_;
     TQue<TPosition::VECIN, 1> inputs_;
     TBuf<TPosition::VECCALC> tail_;

@@ -56,7 +56,7 @@ class ChannelResults {
             begins[sum] = begin;
             ends[sum] = end;
             steps[sum] = static_cast<uint32_t>(greatest(least(room, wanted), kLanes));
-            if (begin < end)
+            if (begin < end && (kEach || sum == first))
                 element_.load(free_, sum, begin,
                               static_cast<uint32_t>(least(steps[sum], end - begin)));
         }

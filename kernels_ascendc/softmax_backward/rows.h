@@ -9,7 +9,8 @@ namespace kernels {
 // each from a block on. As they lie, copies begin and end at multiples of `unit` elements: what is
 // loaded with a tile's last unit stays in the unified buffer, and where the next tile begins inside
 // that unit, the whole of it is stored with the next tile. Where a core's first row begins inside a
-// block, its part of that block is stored apart.
+// block, its part of that block is stored apart. In place nothing before that row is loaded, as
+// another core may have stored there already.
 template <typename T, typename U>
 class SoftmaxRows : SoftmaxTiles<T, U, kSoftmaxMaxQueued> {
     using Base = SoftmaxTiles<T, U, kSoftmaxMaxQueued>;
@@ -26,6 +27,7 @@ class SoftmaxRows : SoftmaxTiles<T, U, kSoftmaxMaxQueued> {
         : Base(pipe, pointers, tiling),
           length_(static_cast<uint32_t>(tiling.length)),
           share_(tiling, GetBlockNum(), GetBlockIdx()),
+          reads_ahead_(pointers.out != pointers.grad_output && pointers.out != pointers.output),
           next_(share_.first),
           free_(tiling.input_buffers) {
         const uint32_t floats = t_.buffer * static_cast<uint32_t>(sizeof(float));
@@ -40,7 +42,7 @@ class SoftmaxRows : SoftmaxTiles<T, U, kSoftmaxMaxQueued> {
 
     __aicore__ void run() {
         const uint64_t begin = static_cast<uint64_t>(share_.first) * length_;
-        loaded_ = begin - lead(begin);
+        loaded_ = reads_ahead_ ? begin - lead(begin) : begin;
         stored_ = begin;
         fetch_ahead();
         for (int64_t row = share_.first; row < share_.last;) {
@@ -77,8 +79,8 @@ class SoftmaxRows : SoftmaxTiles<T, U, kSoftmaxMaxQueued> {
                 const uint64_t end = end_of_load();
                 const auto from = static_cast<uint32_t>(loaded_ - (at - lead(at)));
                 const auto count = static_cast<uint32_t>(end > loaded_ ? end - loaded_ : 0);
-                load_part(x[from], grad_, count);
-                load_part(x[t_.buffer + from], output_, count);
+                load_part(x, from, grad_, count);
+                load_part(x[t_.buffer], from, output_, count);
                 loaded_ += count;
             } else {
                 load_rows(x, grad_[at], rows, length_, length_, t_.pitch);
@@ -94,9 +96,16 @@ class SoftmaxRows : SoftmaxTiles<T, U, kSoftmaxMaxQueued> {
         const uint64_t last = static_cast<uint64_t>(share_.last) * length_;
         return up_to < last ? up_to : last;
     }
-    __aicore__ void load_part(const LocalTensor<T>& to, const GlobalTensor<T>& from,
+    // to[at..at + count); what is before it in its block is overwritten.
+    __aicore__ void load_part(const LocalTensor<T>& to, uint32_t at, const GlobalTensor<T>& from,
                               uint32_t count) {
-        if (count > 0) this->load_run(to, from, loaded_, count);
+        if (count == 0) return;
+        const uint32_t skipped = at % kBlock<T>;
+        if (skipped > 0) {
+            load(to[at - skipped], from[loaded_], count, skipped);
+        } else {
+            this->load_run(to[at], from, loaded_, count);
+        }
     }
 
     __aicore__ void tile(int64_t row, uint32_t rows) {
@@ -186,6 +195,7 @@ class SoftmaxRows : SoftmaxTiles<T, U, kSoftmaxMaxQueued> {
 
     const uint32_t length_;
     const Share share_;
+    const bool reads_ahead_;
     int64_t next_;                      // row to fetch
     uint32_t free_;                     // buffers
     uint64_t loaded_ = 0, stored_ = 0;  // up to these elements, as they lie

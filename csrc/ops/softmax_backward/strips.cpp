@@ -121,8 +121,11 @@ void StripTiler::try_strips(int64_t width, int64_t unit, int64_t parts, int64_t 
     t.items = shape_.outer * t.strips_per_plane;
     t.items_per_group = 1;
     if (!product_.has_byte_copies && parts == 1 && (is_packed_ || !has_whole_rows())) {
-        // Strips whose rows may meet in a block are one core's.
-        const int64_t planes = 32 / std::gcd<int64_t>(plane() * shape_.out_size, 32);
+        // Strips whose rows may meet in a block are one core's. Rows shorter than a block take the
+        // scalar unit, which stores lines of 64 bytes.
+        const int64_t unit_bytes = is_packed_ ? 32 : 64;
+        const int64_t planes =
+            unit_bytes / std::gcd<int64_t>(plane() * shape_.out_size, unit_bytes);
         t.items_per_group = planes * t.strips_per_plane;
     }
     t.groups = divide_up(t.items, t.items_per_group);
