@@ -1,6 +1,7 @@
 #pragma once
 
 #include "isa/lane_sums.h"
+#include "isa/prefetch.h"
 #include "isa/stage.h"
 #include "isa/stream.h"
 #include "ops/softmax_backward/along_rows.h"
@@ -240,7 +241,11 @@ class SoftmaxRows {
         for (int c = 0; c < count_; c += kPairLanes) {
             float* to = lanes_.at(0, lane, c);
             LanePair sum = load_pair(to);
-            for (int k = 0; k < m; ++k) sum = sum + products_of(g[k] + c, y[k] + c, count_ - c);
+            for (int k = 0; k < m; ++k) {
+                prefetch_run(g[k], c, plan_.stride[0]);
+                prefetch_run(y[k], c, plan_.stride[1]);
+                sum = sum + products_of(g[k] + c, y[k] + c, count_ - c);
+            }
             store_raw(to, sum.low);
             store_raw(to + kLanes, sum.high);
         }
@@ -275,6 +280,8 @@ class SoftmaxRows {
             int c = streaming_ ? up_to_line(out) : 0;
             if (c > 0) write_first(0, c);
             for (; c + kPairLanes <= count_; c += kPairLanes) {
+                prefetch_run(g, c, -plan_.stride[0]);
+                prefetch_run(y, c, -plan_.stride[1]);
                 const LanePair value =
                     load_pair(y + c) * (load_pair(g + c) - load_pair(repeated + c));
                 if (streaming_) {
@@ -285,6 +292,15 @@ class SoftmaxRows {
             }
             if (c < count_) write_first(c, count_ - c);
         }
+    }
+    // A pair of vectors some way behind column c of a run and, where that is behind its end, of the
+    // run `to_next` bytes from it.
+    AG_INLINE void prefetch_run(const T* run, int c, int64_t to_next) const {
+        constexpr int64_t kSize = sizeof(T), kRunAhead = 2048;  // measured
+        const int64_t end = count_ * kSize;
+        const int64_t at = c * kSize + least(kRunAhead, end);
+        prefetch<Cache::kFirst>(run, static_cast<uintptr_t>(at < end ? at : at - end + to_next),
+                                kPairLanes * kSize);
     }
     // Elements before a cache line begins.
     int up_to_line(const U* out) const {
@@ -361,7 +377,7 @@ class SoftmaxRows {
     }
 
     static constexpr int kLongNarrow = 256, kLong = 16384;  // elements of 16 bit, of float
-    static constexpr int kGroup = 32;        // elements whose lanes are added together
+    static constexpr int kGroup = 64;        // elements whose lanes are added together
     static constexpr int kMaxGroups = 1024;  // so that their rows are an int
     static constexpr int kStage = 128;
     static constexpr int kStagedRows = 16;
