@@ -76,7 +76,7 @@ def test_prelu(soc: str, dtype: np.dtype, shape: tuple[int, ...]) -> None:
     arrays = operands(dtype, shape, shape, shape[1:2])
     want, _ = emulate("prelu_backward", *arrays, soc=soc)
     for target in range(2):
-        inputs = device_copies(*arrays, want.grad_weight)
+        inputs = device_copies(*arrays, np.full_like(want.grad_weight, np.nan))
         given = [addresses(values) for values in inputs]
         outputs = {"grad_input": given[target], "grad_weight": given[3]}
         on = {"stream": 0, "device": "emulator", "soc": soc}
@@ -85,17 +85,8 @@ def test_prelu(soc: str, dtype: np.dtype, shape: tuple[int, ...]) -> None:
         assert_same_bits(inputs[3], want.grad_weight)
 
 
-@pytest.mark.parametrize(
-    ("soc", "columns", "launches"),
-    [("ascend910b", 129, 1), ("ascend310p", 129, 2), ("ascend310p", 128, 1), ("ascend910", 129, 2)],
-)
-def test_inputs_are_copied_where_loads_take_blocks_of_others(
-    soc: str, columns: int, launches: int
-) -> None:
-    g, y = operands(FLOAT32, (300, columns), (300, columns))
-    for out in (g, y):
-        plan = ag.explain.softmax_backward(g, y, 1, out=out, device="emulator", soc=soc)
-        assert len(plan["launches"]) == launches
-    elsewhere = np.empty_like(g)
-    plan = ag.explain.softmax_backward(g, y, 1, out=elsewhere, device="emulator", soc=soc)
+@pytest.mark.parametrize("soc", ["ascend910b", "ascend310p", "ascend910"])
+def test_arrays_of_the_host_have_copies_already(soc: str) -> None:
+    g, y = operands(FLOAT32, (300, 129), (300, 129))
+    plan = ag.explain.softmax_backward(g, y, 1, out=g, device="emulator", soc=soc)
     assert len(plan["launches"]) == 1

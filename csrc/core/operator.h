@@ -41,6 +41,7 @@ struct Arguments {
     const TensorView* tensors[kMaxTensors] = {};  // null where absent
     Soc soc = kDefaultSoc;
     Interface interface = Interface::kPython;
+    bool is_on_device = false;  // addresses are the device's, so that tensors share memory there
 };
 
 }  // namespace ascend_grad

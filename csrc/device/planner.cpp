@@ -73,24 +73,26 @@ Pointer Planner::input(int tensor, DataType dtype, const AxisOrder& order,
     const TensorView& given = *args_.tensors[tensor];
     const TensorView view = shape != nullptr ? broadcast(given, *shape) : given;
     const Pointer here{tensor, 0};
-    if (view.dtype == dtype && is_dense(view, order) && !is_replaced(given, order)) return here;
+    if (view.dtype == dtype && is_dense(view, order) && !may_be_overwritten(given, order))
+        return here;
     const TensorView target = packed(view, dtype, order);
     const Pointer area = reserve(static_cast<uint64_t>(view.numel) * data_type_size(dtype));
     add_copy(here, view, area, target);
     return area;
 }
 
-bool Planner::is_replaced(const TensorView& input, const AxisOrder& order) const {
-    int64_t row = 1;  // elements next to each other
-    for (int i = order.count - 1; i >= 0 && row == 1; --i) row = input.shape[order.axis[i]];
-    const auto row_bytes = row * static_cast<int64_t>(data_type_size(input.dtype));
-    if (product_.has_byte_copies || row_bytes % kBlock == 0 || input.data == nullptr) return false;
+bool Planner::may_be_overwritten(const TensorView& input, const AxisOrder& order) const {
+    if (!args_.is_on_device || product_.has_byte_copies) return false;
+    bool is_replaced = false;
     for (int i = 0; i < info_.tensor_count; ++i) {
         const bool may_replace = info_.tensors[i].role == Role::kElementwiseOutput;
-        if (may_replace && args_.tensors[i] != nullptr && is_same_view(input, *args_.tensors[i]))
-            return true;
+        is_replaced = is_replaced || (may_replace && args_.tensors[i] != nullptr &&
+                                      is_same_view(input, *args_.tensors[i]));
     }
-    return false;
+    if (!is_replaced) return false;
+    int64_t row = 1;  // elements next to each other
+    for (int i = order.count - 1; i >= 0 && row == 1; --i) row = input.shape[order.axis[i]];
+    return row * static_cast<int64_t>(data_type_size(input.dtype)) % kBlock != 0;
 }
 
 Pointer Planner::output(int tensor, DataType dtype, const AxisOrder& order) {

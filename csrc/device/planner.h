@@ -57,9 +57,10 @@ class Planner {
         TensorView packed;
     };
 
-    // Whether a result replaces that input, and whole blocks of it hold what others may have stored
-    // by the time they are loaded.
-    bool is_replaced(const TensorView& input, const AxisOrder& order) const;
+    // Whether a result replaces that input and rows end inside blocks, which are loaded whole:
+    // other cores may have stored their part of one by then. Some kernels never load such a block;
+    // which one it will be is not known here.
+    bool may_be_overwritten(const TensorView& input, const AxisOrder& order) const;
     Launch& add_launch(const char* kernel, uint32_t blocks,
                        std::initializer_list<Pointer> pointers);
     void add_copy(Pointer from, const TensorView& source, Pointer to, const TensorView& target);

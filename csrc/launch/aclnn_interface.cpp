@@ -67,6 +67,7 @@ class PhaseOne {
     PhaseOne() {
         args.interface = Interface::kC;
         args.soc = library_soc();
+        args.is_on_device = true;
     }
     void set(int index, const aclTensor* tensor) {
         if (tensor == nullptr) return;

@@ -58,6 +58,7 @@ class DeviceCall {
     DeviceCall() {
         args.interface = Interface::kC;
         args.soc = library_soc();
+        args.is_on_device = true;
     }
     void set(int index, const AscendGradTensor* tensor) {
         if (tensor == nullptr) return;

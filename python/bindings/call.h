@@ -25,6 +25,7 @@ class Call {
           device_(device_object_.is_none() ? nullptr : device_object_.cast<const Device*>()) {
         args.interface = Interface::kPython;
         args.soc = default_soc();
+        args.is_on_device = device_ != nullptr && device_->holds_arrays();
         if (soc.is_none()) return;
         const SocInfo* info = soc_of(soc);
         if (info == nullptr) {

@@ -140,10 +140,9 @@ void cut_into_tasks(Op::Plan& plan, const TensorView& grad_input) {
     constexpr int64_t kTaskElements = 16 << 10;
     const int64_t row_elements = plan.width_tile * plan.channel_tile;
     plan.height_tile = std::min(
-        height.extent,
-        sweeps >= 64 ? height.extent
-                     : std::max({int64_t{16}, divide_up(height.extent * sweeps, 64),
-                                 divide_up(kTaskElements, row_elements)}));
+        height.extent, sweeps >= 64 ? height.extent
+                                    : std::max({int64_t{16}, divide_up(height.extent * sweeps, 64),
+                                                divide_up(kTaskElements, row_elements)}));
     plan.height_tiles = divide_up(height.extent, plan.height_tile);
     plan.rows_together = plan.transposes ? rows_together(plan) : 1;
     // Small planes share a task.

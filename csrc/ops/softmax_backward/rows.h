@@ -251,7 +251,8 @@ class SoftmaxRows {
         }
     }
 
-    // Backwards but for planes, and run() also: what was summed last is in the nearest cache.
+    // From the last element on, as run() goes from the last chunk on: what was summed last is in
+    // the nearest cache. Planes are written forwards.
     void write_across(int64_t chunk, const float* sums) {
         const int n = length_of(chunk);
         float repeated[kMaxColumns + kRepeats] = {};
@@ -293,8 +294,8 @@ class SoftmaxRows {
             if (c < count_) write_first(c, count_ - c);
         }
     }
-    // A pair of vectors some way behind column c of a run and, where that is behind its end, of the
-    // run `to_next` bytes from it.
+    // Asks for a pair of vectors some way after column c of a run or, past its end, as far into the
+    // run that begins `to_next` bytes from this one.
     AG_INLINE void prefetch_run(const T* run, int c, int64_t to_next) const {
         constexpr int64_t kSize = sizeof(T), kRunAhead = 2048;  // measured
         const int64_t end = count_ * kSize;
