@@ -8,8 +8,6 @@
 namespace ascend_grad {
 namespace {
 
-// Tensors of more bytes than this are not expected in a cache.
-constexpr int64_t kCachedBytes = int64_t{14} << 20;
 // A thread's share over the mean that costs less than narrower tiles do, measured.
 constexpr double kUneven = 2.0;
 // Positions that are walked together, which is worth more than even shares, measured.

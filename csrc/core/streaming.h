@@ -1,4 +1,4 @@
-// When to write past the caches.
+// What the caches hold, and when to write past them.
 #pragma once
 
 #include <initializer_list>
@@ -6,6 +6,9 @@
 #include "core/tensor.h"
 
 namespace ascend_grad {
+
+// Of a call that moves more bytes, tensors are not expected in a cache.
+inline constexpr int64_t kCachedBytes = int64_t{14} << 20;
 
 // numel * bytes_per_element, or the largest number where that does not fit.
 int64_t saturated_bytes(int64_t numel, int64_t bytes_per_element);

@@ -10,10 +10,14 @@ using Op = AvgPool2dBackward;
 namespace {
 
 // Measured: mostly stores, which pay to pass the caches from 2/3 of the usual size on with one
-// thread, from 4/3 on with several or by way of a stage.
+// thread, else from 4/3 on, but along channels from the usual size on.
 bool streams(const Op::Plan& plan, int threads) {
-    const int64_t bytes =
-        threads == 1 && !plan.stages ? saturated_bytes(plan.bytes, 3) / 2 : plan.bytes / 4 * 3;
+    int64_t bytes = plan.bytes;
+    if (threads == 1 && !plan.stages) {
+        bytes = saturated_bytes(bytes, 3) / 2;
+    } else if (plan.stages || plan.traversal != Op::Traversal::kAlongChannels) {
+        bytes = bytes / 4 * 3;
+    }
     return plan.streaming_fits && streaming_pays(bytes);
 }
 

@@ -31,14 +31,14 @@ AG_INLINE Lanes first_products(const Inputs<T>& in, int i, int n) {
     return load_first_of<kStep>(in.g, i, n) * load_first_of<kStep>(in.y, i, n);
 }
 
-// The sum of grad_output * output over n elements.
+// The sum of grad_output * output over n elements. What is loaded `ahead` bytes later is asked for.
 template <int kStep, class T>
-AG_INLINE float sum_products(const Inputs<T>& in, int n) {
+AG_INLINE float sum_products(const Inputs<T>& in, int n, uintptr_t ahead) {
     constexpr int kBeyond = kStep - 1;  // elements that must exist after a whole load's last one
     Lanes sum{};
     int i = 0;
     for (; i + kPairLanes + kBeyond <= n; i += kPairLanes) {
-        prefetch_loads(in.g + kStep * i, in.y + kStep * i, kStep * kPairLanes);
+        prefetch_loads(in.g + kStep * i, in.y + kStep * i, kStep * kPairLanes, ahead);
         const LanePair product = pair_products<kStep>(in, i);
         sum = (sum + product.low) + product.high;
     }
@@ -69,6 +69,7 @@ struct RowSet {
     char* out;
     const int64_t* stride;
     int count;
+    uintptr_t ahead;  // bytes after a load that are asked for
 };
 
 // Rows that stay in registers, of more than kVectors - 1 vectors, at most kVectors.
@@ -81,7 +82,7 @@ inline void write_rows_of(const RowSet& rows, int n) {
         const T* in_y = reinterpret_cast<const T*>(rows.y + row * rows.stride[1]);
         U* out = reinterpret_cast<U*>(rows.out + row * rows.stride[2]);
         Lanes g[kVectors], y[kVectors];
-        prefetch_loads(in_g, in_y, kVectors * kLanes);
+        prefetch_loads(in_g, in_y, kVectors * kLanes, rows.ahead);
         Lanes sum{};
         for (int k = 0; k < kLast; ++k) {
             g[k] = load(in_g + k * kLanes);
@@ -109,7 +110,7 @@ inline void write_rows(const RowSet& rows, int n) {
         for (int row = 0; row < rows.count; ++row) {
             const Inputs<T> in = {reinterpret_cast<const T*>(rows.g + row * rows.stride[0]),
                                   reinterpret_cast<const T*>(rows.y + row * rows.stride[1])};
-            write_row(in, sum_products<1>(in, n),
+            write_row(in, sum_products<1>(in, n, rows.ahead),
                       reinterpret_cast<U*>(rows.out + row * rows.stride[2]), n);
         }
     } else if (n <= kVectors * kLanes) {
@@ -150,7 +151,7 @@ AG_INLINE void write_pair(const T* g, const T* y, LanePair sum, bool no_nan, U* 
 // loads overlap these stores, or 0 if !kSums. Streams to whole 64-byte lines only.
 template <int kStep, bool kSums, class T, class U>
 inline float write_and_sum(const Inputs<T>& in, float of_these, U* out, bool streams,
-                           const Inputs<T>& next, int n) {
+                           const Inputs<T>& next, int n, uintptr_t ahead) {
     constexpr int kBeyond = kStep - 1;
     const Lanes s = splat(of_these);
     const LanePair both = {s, s};
@@ -160,7 +161,7 @@ inline float write_and_sum(const Inputs<T>& in, float of_these, U* out, bool str
     for (; i + kPairLanes + kBeyond <= n; i += kPairLanes) {
         write_pair<kStep>(in.g + kStep * i, in.y + kStep * i, both, no_nan, out + i, streams);
         if (!kSums) continue;
-        prefetch_loads(next.g + kStep * i, next.y + kStep * i, kStep * kPairLanes);
+        prefetch_loads(next.g + kStep * i, next.y + kStep * i, kStep * kPairLanes, ahead);
         const LanePair product = pair_products<kStep>(next, i);
         sum = (sum + product.low) + product.high;
     }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/streaming.h"
 #include "isa/lane_sums.h"
 #include "isa/prefetch.h"
 #include "isa/stage.h"
@@ -23,7 +24,11 @@ class SoftmaxRows {
     static constexpr int kMaxColumns = static_cast<int>(Op::kMaxColumns);
 
     SoftmaxRows(const Op::Plan& plan, void* const* addresses, bool streaming)
-        : plan_(plan), addresses_(addresses), streaming_(streaming), sink_(streaming, nullptr) {
+        : plan_(plan),
+          addresses_(addresses),
+          streaming_(streaming),
+          ahead_(plan.bytes > kCachedBytes ? kAhead : 0),
+          sink_(streaming, nullptr) {
         const int inner = plan.rows.count - 1;
         for (int k = 0; k < 3; ++k) row_stride_[k] = plan.rows.stride[inner][k];
     }
@@ -153,7 +158,7 @@ class SoftmaxRows {
         const bool reads_ahead =
             streaming_ || plan_.length >= (sizeof(T) == 2 ? kLongNarrow : kLong);
         if (!reads_ahead && plan_.chunks == 1 && plan_.step == 1) {
-            write_rows<1, T, U>({base_[0], base_[1], base_[2], row_stride_, count_},
+            write_rows<1, T, U>({base_[0], base_[1], base_[2], row_stride_, count_, ahead_},
                                 static_cast<int>(plan_.length));
             return;
         }
@@ -178,8 +183,8 @@ class SoftmaxRows {
         return static_cast<float>(total);
     }
     float sum_chunk_along(int row, int64_t chunk) const {
-        return plan_.step == 1 ? sum_products<1>(inputs(row, chunk), length_of(chunk))
-                               : sum_products<2>(inputs(row, chunk), length_of(chunk));
+        return plan_.step == 1 ? sum_products<1>(inputs(row, chunk), length_of(chunk), ahead_)
+                               : sum_products<2>(inputs(row, chunk), length_of(chunk), ahead_);
     }
     Inputs<T> inputs(int row, int64_t chunk) const {
         return {input(0, row, chunk), input(1, row, chunk)};
@@ -206,9 +211,9 @@ class SoftmaxRows {
     float write_along(int row, int64_t chunk, float sum, bool sums_next, U* out, bool streams,
                       int n) const {
         const Inputs<T> in = inputs(row, chunk);
-        return sums_next
-                   ? write_and_sum<kStep, true>(in, sum, out, streams, inputs(row + 1, chunk), n)
-                   : write_and_sum<kStep, false>(in, sum, out, streams, in, n);
+        return sums_next ? write_and_sum<kStep, true>(in, sum, out, streams, inputs(row + 1, chunk),
+                                                      n, ahead_)
+                         : write_and_sum<kStep, false>(in, sum, out, streams, in, n, ahead_);
     }
 
     // --- neighbouring rows contiguous ---
@@ -386,6 +391,7 @@ class SoftmaxRows {
     const Op::Plan& plan_;
     void* const* addresses_;
     const bool streaming_;
+    const uintptr_t ahead_;  // along rows; from a cache asking for what comes next costs a tenth
     Sink<U> sink_;
     int64_t row_stride_[3];
     char* base_[3] = {};
