@@ -14,8 +14,13 @@ constexpr double kUneven = 2.0;
 constexpr int32_t kManyLanes = 8;
 // Neighbouring channels that a task takes from a cache, measured.
 constexpr int64_t kCachedRunBytes = 2048;
-// Of all operands: what a task moves along positions, about.
-constexpr int64_t kTaskBytes = int64_t{256} << 10;
+// Of all operands: what a task moves along positions, at most, and about as much as is enough.
+// Rows of several batch items that are one block lie far apart, and the hardware has to find each
+// item's run of channels: longer runs gain up to a quarter, measured.
+constexpr int64_t kTaskBytes = int64_t{4} << 20;
+constexpr int64_t kEnoughTaskBytes = int64_t{256} << 10;
+// A thread's share over the mean there.
+constexpr double kUnevenRows = 1.1;
 // Of all channels of a position: that the hardware does not prefetch by itself where several
 // positions are taken at a time, measured.
 constexpr int64_t kShortRowBytes = 384;
@@ -124,10 +129,14 @@ int32_t lanes_together(const ChannelSumPlan& plan, int64_t size) {
     return lanes == kSumLanes || lanes * plan.channels % kWholeChannels == 0 ? lanes : 1;
 }
 
-// kAlongPositions: few enough that threads get even shares.
-int64_t channels_of_task(const ChannelSumPlan& plan, int64_t size) {
+// kAlongPositions: as many as threads can share evenly.
+int64_t row_channels(const ChannelSumPlan& plan, int64_t outer, int64_t size, int64_t bytes) {
     const int64_t elements = plan.rows_per_block * plan.chunks_per_task * plan.chunk;
-    return std::clamp<int64_t>(kTaskBytes / (plan.operands * elements * size), 1, kFewChannels);
+    const auto channels_of = [&](int64_t task_bytes) {
+        return std::clamp<int64_t>(task_bytes / (plan.operands * elements * size), 1, kRowChannels);
+    };
+    return even_part(plan.channels, channels_of(kTaskBytes), channels_of(kEnoughTaskBytes), outer,
+                     threads_for(bytes), kUnevenRows);
 }
 // kAlongChannels: as many as fit, as every further tile makes runs of memory shorter.
 int64_t even_tile(const ChannelSumPlan& plan, int64_t outer, int64_t bytes) {
@@ -149,7 +158,8 @@ void cut_into_tasks(ChannelSumPlan& plan, int64_t size, int64_t bytes) {
                               : plan.rows * divide_up(plan.chunks_per_row, plan.chunks_per_task);
     switch (plan.traversal) {
         case Traversal::kAlongPositions:
-            plan.channel_tile = plan.transposes ? kFewChannels : channels_of_task(plan, size);
+            plan.channel_tile =
+                plan.transposes ? kFewChannels : row_channels(plan, outer, size, bytes);
             break;
         case Traversal::kAlongChannels:
             // Whole vectors, so that tiles start as aligned as the tensor does. From memory, long

@@ -9,7 +9,7 @@ namespace ascend_grad {
 namespace {
 
 // Measured break-even of non-temporal stores (docs/performance.md).
-constexpr int64_t kStreamedBytes = int64_t{24} << 20;
+constexpr int64_t kStreamedBytes = int64_t{24} << 20, kEarlyBytes = int64_t{16} << 20;
 
 }  // namespace
 
@@ -20,8 +20,8 @@ int64_t saturated_bytes(int64_t numel, int64_t bytes_per_element) {
                : bytes;
 }
 
-bool streaming_pays(int64_t bytes) {
-    return bytes >= kStreamedBytes;
+bool streaming_pays(int64_t bytes, bool early) {
+    return bytes >= (early ? kEarlyBytes : kStreamedBytes);
 }
 
 bool are_whole_lines(std::initializer_list<int64_t> bytes) {

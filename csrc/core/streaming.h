@@ -14,8 +14,8 @@ inline constexpr int64_t kCachedBytes = int64_t{14} << 20;
 int64_t saturated_bytes(int64_t numel, int64_t bytes_per_element);
 
 // Whether an output that is written once should bypass the caches: where a call moves as many bytes
-// as the caches hold. Same bits either way.
-bool streaming_pays(int64_t bytes);
+// as the caches hold, or `early` two thirds as many. Same bits either way.
+bool streaming_pays(int64_t bytes, bool early);
 
 // Whether stores to runs of so many elements, one after the other from element 0 on, fill whole
 // cache lines: lines that are streamed in parts take up to fifty times as long (measured on Granite

@@ -202,13 +202,16 @@ class ChannelSum {
             ascend_grad::add_rows<1, true, T>(element_, rows, count, n, parameters, sums);
             return;
         }
-        for (int r = 0; r < count; ++r) {
+        // Rows whose outputs follow each other, several at a time.
+        const int most = rows.step[2] == bytes ? Sink<T>::kReserve / n : 1;
+        for (int r = 0; r < count; r += most) {
+            const int together = static_cast<int>(least(most, count - r));
             sink_.move_to(rows.at[2] + r * rows.step[2]);
-            Rows one = {{rows.at[0] + r * rows.step[0], rows.at[1] + r * rows.step[1],
-                         reinterpret_cast<char*>(sink_.reserve(n))},
-                        {}};
-            add_rows(one, 1, n, parameters + r, sums + r);
-            sink_.commit(n);
+            const Rows some = {{rows.at[0] + r * rows.step[0], rows.at[1] + r * rows.step[1],
+                                reinterpret_cast<char*>(sink_.reserve(together * n))},
+                               {rows.step[0], rows.step[1], rows.step[2]}};
+            add_rows(some, together, n, parameters + r, sums + r);
+            sink_.commit(together * n);
         }
     }
 
@@ -422,13 +425,13 @@ class ChannelSum {
         }
     }
 
-    static constexpr int kMaxTile = static_cast<int>(kFewChannels);
+    static constexpr int kMaxTile = static_cast<int>(kRowChannels);
     // Of outputs that are transposed: past the caches, runs of 256 bytes (measured).
-    static constexpr int kResultLines = sizeof(T) == 2 ? 128 : kMaxTile;
+    static constexpr int kResultLines = sizeof(T) == 2 ? 128 : 64;
     static constexpr int kMaxChunks = static_cast<int>(kChunksPerTask);
     static constexpr int kResultColumns = static_cast<int>(kTransposed);
     static constexpr int kResultPitch = kResultColumns + kPairLanes;
-    static_assert(kGroup <= kResultLines && kMaxTile <= kResultLines);
+    static_assert(kGroup <= kResultLines && kFewChannels <= kResultLines);
     static constexpr int kStage = 4096;
     static constexpr int kStageChannels = 64;
 

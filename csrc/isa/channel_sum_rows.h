@@ -62,10 +62,12 @@ inline void add_rows_of(const Element& element, const Rows& rows, int count, int
 
 // Adds the terms of n elements of each of `count` rows to the lane sums of that row and stores
 // their outputs. kStep: elements of memory from one of a row's inputs to the next. kStreams:
-// outputs are whole cache lines and go past the caches.
+// outputs are whole cache lines and go past the caches. Never inlined: hardware foresees loads by
+// where the instruction stands, and a run of memory that two copies of the loop take in turns costs
+// up to a fifth more.
 template <int kStep, bool kStreams, class U, class Element>
-inline void add_rows(const Element& element, const Rows& rows, int count, int n,
-                     const float* parameters, Lanes (*sums)[Element::kSums]) {
+AG_NOINLINE void add_rows(const Element& element, const Rows& rows, int count, int n,
+                          const float* parameters, Lanes (*sums)[Element::kSums]) {
     constexpr int kSums = Element::kSums;
     constexpr int kBeyond = kStep - 1;  // elements that must exist after a whole load's last one
     if constexpr (kStep == 1) {

@@ -22,6 +22,7 @@ namespace {
 #define AG_INLINE inline __attribute__((always_inline))
 // The same for a lambda, behind its parameters.
 #define AG_INLINE_LAMBDA __attribute__((always_inline))
+#define AG_NOINLINE __attribute__((noinline))
 
 #if defined(__AVX512F__)
 constexpr int kRegisterLanes = 16;

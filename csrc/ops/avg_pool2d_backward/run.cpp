@@ -9,16 +9,14 @@ using Op = AvgPool2dBackward;
 
 namespace {
 
-// Measured: mostly stores, which pay to pass the caches from 2/3 of the usual size on with one
-// thread, else from 4/3 on, but along channels from the usual size on.
+// Measured: mostly stores, which pay to pass the caches early with one thread, else from 4/3 of the
+// usual size on, but along channels from the usual size on.
 bool streams(const Op::Plan& plan, int threads) {
-    int64_t bytes = plan.bytes;
-    if (threads == 1 && !plan.stages) {
-        bytes = saturated_bytes(bytes, 3) / 2;
-    } else if (plan.stages || plan.traversal != Op::Traversal::kAlongChannels) {
-        bytes = bytes / 4 * 3;
-    }
-    return plan.streaming_fits && streaming_pays(bytes);
+    const bool is_early = threads == 1 && !plan.stages;
+    const bool is_late =
+        !is_early && (plan.stages || plan.traversal != Op::Traversal::kAlongChannels);
+    return plan.streaming_fits &&
+           streaming_pays(is_late ? plan.bytes / 4 * 3 : plan.bytes, is_early);
 }
 
 }  // namespace

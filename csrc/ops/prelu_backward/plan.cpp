@@ -26,8 +26,11 @@ void set_elements(Loops& loops, const TensorView& view) {
     loops.merge();
 }
 
-// kAlongChannels: whether what is written in one piece is whole cache lines.
+// Whether what is written in one piece is whole cache lines.
 bool fills_lines(const ChannelSumPlan& sums, const TensorView& grad_input) {
+    if (sums.traversal == Traversal::kAlongPositions)
+        return has_whole_lines(grad_input, {sums.chunk});
+    if (sums.traversal != Traversal::kAlongChannels) return false;
     if (sums.lanes_together == 1)
         return has_whole_lines(grad_input, {sums.channels, sums.channel_tile});
     const int64_t run = sums.lanes_together * sums.channels;
@@ -43,11 +46,13 @@ bool streams(const ChannelSumPlan& sums, const Op::Args& args) {
         if (grad_input.data == args.tensors[input]->data) return false;
     }
     const int64_t size = static_cast<int64_t>(data_type_size(grad_input.dtype));
-    // Measured: where it is transposed, ordinary stores lose from half the size on.
-    if (sums.transposes) return streaming_pays(saturated_bytes(grad_input.numel, 6 * size));
-    if (!streaming_pays(saturated_bytes(grad_input.numel, 3 * size))) return false;
-    return sums.traversal == Traversal::kAlongPositions ||
-           (sums.traversal == Traversal::kAlongChannels && fills_lines(sums, grad_input));
+    // Measured: where it is transposed, ordinary stores lose from half the size on; elsewhere
+    // early on one thread, but of pieces of lines.
+    if (sums.transposes) return streaming_pays(saturated_bytes(grad_input.numel, 6 * size), false);
+    const int64_t bytes = saturated_bytes(grad_input.numel, 3 * size);
+    const bool fits = fills_lines(sums, grad_input);
+    return (fits || sums.traversal == Traversal::kAlongPositions) &&
+           streaming_pays(bytes, fits && threads_for(bytes) == 1);
 }
 
 }  // namespace

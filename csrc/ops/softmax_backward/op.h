@@ -50,7 +50,8 @@ struct SoftmaxBackward {
         bool split;
         int64_t chunks_per_task, tasks;
         bool streaming_fits;
-        int64_t bytes;  // that the call moves
+        bool rows_fill_lines;  // kAlongRows: whole cache lines of the result
+        int64_t bytes;         // that the call moves
     };
 
     struct Kernels {

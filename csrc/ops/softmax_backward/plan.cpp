@@ -169,6 +169,8 @@ Op::Plan Op::plan(const Args& args) {
         out.data != grad.data && out.data != args.tensors[kOutput]->data &&
         plan.traversal != Traversal::kStaged && out.dtype != DataType::kFloat64 &&
         (plan.traversal != Traversal::kAcrossRows || plan.is_plane || runs_fill_lines(plan, out));
+    plan.rows_fill_lines =
+        plan.traversal == Traversal::kAlongRows && has_whole_lines(out, {plan.length, plan.chunk});
     return plan;
 }
 

@@ -155,11 +155,10 @@ class SoftmaxRows {
         // While a row is written the next one is read: past the caches always, within them where
         // that overlaps with conversions or with what the first cache does not hold. Of shorter
         // rows it costs up to a third (measured).
-        const bool reads_ahead =
-            streaming_ || plan_.length >= (sizeof(T) == 2 ? kLongNarrow : kLong);
+        const int64_t least_ahead = sizeof(T) == 2 ? kLongNarrow : streaming_ ? kLongStreamed : kLong;
+        const bool reads_ahead = plan_.length >= least_ahead;
         if (!reads_ahead && plan_.chunks == 1 && plan_.step == 1) {
-            write_rows<1, T, U>({base_[0], base_[1], base_[2], row_stride_, count_, ahead_},
-                                static_cast<int>(plan_.length));
+            rows_by_themselves();
             return;
         }
         float sum = sum_along(0);
@@ -172,6 +171,23 @@ class SoftmaxRows {
                 total += static_cast<double>(last);
             }
             sum = plan_.chunks == 1 ? last : static_cast<float>(total);
+        }
+    }
+
+    // Several of them go past the caches at a time.
+    void rows_by_themselves() {
+        const int n = static_cast<int>(plan_.length);
+        const int64_t bytes = n * static_cast<int64_t>(sizeof(U));
+        int most = count_;
+        if (streaming_) most = row_stride_[2] == bytes ? Sink<U>::kReserve / n : 1;
+        for (int row = 0; row < count_; row += most) {
+            const int together = static_cast<int>(least(most, count_ - row));
+            sink_.move_to(output(row, 0));
+            const RowSet rows = {address(0, row, 0), address(1, row, 0),
+                                 reinterpret_cast<char*>(sink_.reserve(together * n)),
+                                 row_stride_, together, ahead_};
+            write_rows<1, T, U>(rows, n);
+            sink_.commit(together * n);
         }
     }
 
@@ -382,7 +398,7 @@ class SoftmaxRows {
         }
     }
 
-    static constexpr int kLongNarrow = 256, kLong = 16384;  // elements of 16 bit, of float
+    static constexpr int kLongNarrow = 256, kLong = 16384, kLongStreamed = 128;
     static constexpr int kGroup = 64;        // elements whose lanes are added together
     static constexpr int kMaxGroups = 1024;  // so that their rows are an int
     static constexpr int kStage = 128;

@@ -10,12 +10,12 @@ using Op = SoftmaxBackward;
 namespace {
 
 // Across rows a tile is read twice, and what ordinary stores bring into the caches drives it out:
-// from two thirds of the usual size on it pays to go past them (measured).
-bool streams(const Op::Plan& plan) {
+// it pays early to go past them, and along rows on one thread (measured).
+bool streams(const Op::Plan& plan, int threads) {
     const bool is_across = (plan.traversal == Op::Traversal::kAcrossRows && !plan.is_plane) ||
                            plan.traversal == Op::Traversal::kAcrossToAlong;
     return plan.streaming_fits &&
-           streaming_pays(is_across ? saturated_bytes(plan.bytes, 3) / 2 : plan.bytes);
+           streaming_pays(plan.bytes, is_across || (plan.rows_fill_lines && threads == 1));
 }
 
 }  // namespace
@@ -24,7 +24,7 @@ void Op::run(const Plan& plan, void* const* addresses, void* workspace) {
     if (plan.is_empty) return;
     const Kernels& kernels = kernel_table().softmax_backward[kernel_index(plan.dtype)];
     const int threads = threads_for(plan.bytes);
-    const bool streaming = streams(plan);
+    const bool streaming = streams(plan, threads);
     if (!plan.split) {
         parallel_for(plan.tasks, threads, [&](int64_t begin, int64_t end) {
             kernels.whole(plan, addresses, streaming, begin, end);
