@@ -155,7 +155,9 @@ class SoftmaxRows {
         // While a row is written the next one is read: past the caches always, within them where
         // that overlaps with conversions or with what the first cache does not hold. Of shorter
         // rows it costs up to a third (measured).
-        const int64_t least_ahead = sizeof(T) == 2 ? kLongNarrow : streaming_ ? kLongStreamed : kLong;
+        const int64_t least_ahead = sizeof(T) == 2 ? kLongNarrow
+                                    : streaming_   ? kLongStreamed
+                                                   : kLong;
         const bool reads_ahead = plan_.length >= least_ahead;
         if (!reads_ahead && plan_.chunks == 1 && plan_.step == 1) {
             rows_by_themselves();
@@ -183,9 +185,12 @@ class SoftmaxRows {
         for (int row = 0; row < count_; row += most) {
             const int together = static_cast<int>(least(most, count_ - row));
             sink_.move_to(output(row, 0));
-            const RowSet rows = {address(0, row, 0), address(1, row, 0),
+            const RowSet rows = {address(0, row, 0),
+                                 address(1, row, 0),
                                  reinterpret_cast<char*>(sink_.reserve(together * n)),
-                                 row_stride_, together, ahead_};
+                                 row_stride_,
+                                 together,
+                                 ahead_};
             write_rows<1, T, U>(rows, n);
             sink_.commit(together * n);
         }
