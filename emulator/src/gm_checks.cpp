@@ -71,7 +71,7 @@ void Core::check_shared_block(const Instr& instr, GmBuffer& buffer, uint64_t beg
         r.severity = is_rule ? Severity::error : Severity::note;
         r.other = site_text(other);
         if (is_rule) return report(std::move(r));
-        return launch.add_report(std::move(r));
+        launch.add_report(std::move(r));
     }
 }
 
