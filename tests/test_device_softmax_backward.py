@@ -85,6 +85,7 @@ def test_random_configurations(soc: str, dtype: np.dtype, device_seeds: range) -
         ((1, 2, 100000), 1),
         ((4, 5000, 16), 1),
         ((1, 40000, 5), 1),
+        ((16, 300801), 1),  # rows end one element after a block
     ],
 )
 def test_hard_shapes(soc: str, shape: tuple[int, ...], dim: int) -> None:

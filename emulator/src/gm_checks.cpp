@@ -47,20 +47,22 @@ std::shared_ptr<GmBuffer> Core::gm_range(const Instr& instr, const GmTensor& t, 
     return nullptr;
 }
 
-// Neighbouring bytes in the same block (the same cache line for scalar stores) that another core
-// wrote: products without byte-exact copies and the scalar cache write the whole of it.
+// Neighbouring bytes that another core wrote: the scalar unit's cache writes back whole lines, and
+// products without byte-exact copies whole blocks.
 void Core::check_shared_block(const Instr& instr, GmBuffer& buffer, uint64_t begin, uint64_t end) {
-    const uint64_t unit = instr.pipe == kS ? 64 : 32;
-    const uint64_t first = begin / unit * unit;
-    const uint64_t last = std::min((end + unit - 1) / unit * unit, buffer.bytes);
-    for (uint64_t byte = first; byte < last; byte = byte + 1 == begin ? end : byte + 1) {
-        if (byte >= begin && byte < end) continue;
+    constexpr uint64_t kBlock = 32, kLine = 64;
+    const uint64_t first = begin / kLine * kLine;
+    const uint64_t last = std::min((end + kLine - 1) / kLine * kLine, buffer.bytes);
+    for (uint64_t byte = first < begin ? first : end; byte < last;
+         byte = byte + 1 == begin ? end : byte + 1) {
         const Access other = buffer.history->last_write(byte);
         if (other.clock == 0 || other.block() == block || other.atomic) continue;
-        if (instr.pipe == kS && other.pipe() != kS) continue;
+        const bool is_scalar = instr.pipe == kS || other.pipe() == kS;
+        const uint64_t unit = is_scalar ? kLine : kBlock;
+        if (byte / unit != begin / unit && byte / unit != (end - 1) / unit) continue;
         if (before(other, true, stamp(instr), true)) continue;
-        const bool is_rule = instr.pipe == kS || !soc.exact_gm_copy;
-        if (!is_rule && !launch.options.notes) return;
+        const bool is_rule = is_scalar || !soc.exact_gm_copy;
+        if (!is_rule && !launch.options.notes) continue;
         Report r =
             make("gm-block-shared", instr,
                  "writes into the same " + std::to_string(unit) + " bytes of GM as core " +
@@ -69,7 +71,7 @@ void Core::check_shared_block(const Instr& instr, GmBuffer& buffer, uint64_t beg
         r.severity = is_rule ? Severity::error : Severity::note;
         r.other = site_text(other);
         if (is_rule) return report(std::move(r));
-        return launch.add_report(std::move(r));
+        launch.add_report(std::move(r));
     }
 }
 

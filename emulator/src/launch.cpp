@@ -57,8 +57,10 @@ void Launch::stop() {
 
 void Launch::add_report(Report report) {
     std::lock_guard<std::mutex> guard(report_mutex_);
+    // Of one rule and line a note hides no error.
     const std::string key = report.rule + report.file + ":" + std::to_string(report.line) + "#" +
-                            std::to_string(report.core);
+                            std::to_string(report.core) +
+                            (report.severity == Severity::note ? "n" : "");
     if (++seen_[key] > 1) return;
     if (reports_.size() >= options.max_reports) {
         ++dropped_;

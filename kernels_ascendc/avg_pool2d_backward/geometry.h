@@ -17,7 +17,9 @@ class PoolGeometry {
     __aicore__ inline explicit PoolGeometry(const AvgPool2dBackwardTiling& tiling) : t_(tiling) {
         const int64_t core = GetBlockIdx(), cores = GetBlockNum();
         tile_ = core * t_.units / cores * t_.unit_tiles;
-        end_tile_ = (core + 1) * t_.units / cores * t_.unit_tiles;
+        const int64_t group = t_.unit_planes * kLanes, tiles = t_.tiles_height * t_.tiles_width;
+        end_tile_ = least((core + 1) * t_.units / cores * t_.unit_tiles,
+                          (t_.planes + group - 1) / group * tiles);
     }
 
     // Goes to the first or next run of this core: neighbouring rows, or whole planes; false when

@@ -109,11 +109,17 @@ struct Case {
     }
     void check_shares() const {
         const int64_t groups = divide_up(planes, 16 * t.unit_planes);
-        require(t.units * t.unit_tiles == groups * t.tiles_height * t.tiles_width, "tiles");
+        const int64_t tiles = t.tiles_height * t.tiles_width;
+        require(t.units == divide_up(groups * tiles, t.unit_tiles), "tiles");
         require(t.lane_planes % t.unit_planes == 0, "planes of a run");
         if (product.has_byte_copies || blocks == 1) return;
-        require(t.unit_tiles == t.tiles_height * t.tiles_width, "cores meet within planes");
-        require(16 * t.unit_planes * height * width * element_bytes % 32 == 0, "shared block");
+        require(t.unit_tiles % tiles == 0, "cores meet within planes");
+        const int64_t unit = t.unit_tiles / tiles * 16 * t.unit_planes;
+        // Of less than a block the scalar unit stores a line.
+        const bool has_short =
+            !is(kPoolPlanes) && (t.tiles_width > 1 || width * element_bytes < 32);
+        require(unit * height * width * element_bytes % (has_short ? 64 : 32) == 0,
+                "shared block or line");
     }
 
     // Windows along an axis that cover one element, and that elements [begin, end) may have, at

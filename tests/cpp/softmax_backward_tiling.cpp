@@ -177,14 +177,22 @@ struct Case {
         }
     }
 
-    // Where products store whole blocks, no two cores share one.
+    // Where products store whole blocks, no two cores share one, nor a line of 64 bytes where less
+    // than a block is stored, by the scalar unit.
     void check_blocks_of_memory() const {
         const auto whole = [&](int64_t elements) { return elements * shape.out_size % 32 == 0; };
+        const bool packed = t.traversal == kSoftmaxPacked;
+        // Elements of a plane's last chunk.
+        const int64_t last = plane() - int64_t{t.chunks - 1} * t.tile * t.unit;
+        const bool is_short = packed ? last * shape.out_size < 32
+                                     : is_strips() && shape.length > 1 && !whole(shape.inner);
+        const int64_t unit = is_short && t.parts == 1 ? 64 : 32;
         for (int64_t team = 1; team < teams(); ++team) {
             const int64_t item = first_item(team);
             if (item == t.items) continue;
             const int64_t column = item % t.strips_per_plane * t.width;
-            require(whole(item / t.strips_per_plane * plane() + column), "shared block");
+            const int64_t begin = item / t.strips_per_plane * plane() + column;
+            require(begin * shape.out_size % unit == 0, "shared block or line");
         }
         if (t.traversal == kSoftmaxColumns && shape.length > 1 && !whole(shape.inner)) {
             require(t.items_per_group % t.strips_per_plane == 0, "strips that meet in a block");

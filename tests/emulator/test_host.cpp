@@ -1,5 +1,7 @@
 // The host interface: options, reports as structs, registered memory, costs, trace.
+#include <atomic>
 #include <sstream>
+#include <thread>
 
 #include "check.h"
 
@@ -137,6 +139,33 @@ void notes_are_off() {
     CHECK(result.ok() && result.reports.size() == (on_910b ? 0u : 1u));
 }
 
+#if __CCE_AICORE__ == 220
+// Beside the other core's copy in its block, which is a note, and its scalar store in its line.
+void notes_hide_no_error() {
+    float* target = gm_unwritten<float>(16);
+    std::atomic<bool> is_first_done{false};
+    const auto kernel = [&] {
+        TPipe pipe;
+        TBuf<TPosition::VECCALC> buffer;
+        pipe.InitBuffer(buffer, 32);
+        const auto values = buffer.Get<float>();
+        Duplicate(values, 1.0f, 8);
+        PipeBarrier<PIPE_ALL>();
+        while (GetBlockIdx() == 1 && !is_first_done) std::this_thread::yield();
+        const DataCopyExtParams half_a_block{1, 16, 0, 0, 0};
+        DataCopyPad(global(target)[GetBlockIdx() * 4], values, half_a_block);
+        if (GetBlockIdx() == 0) global(target).SetValue(8, 1.0f);
+        is_first_done = true;
+    };
+    Options options;
+    options.notes = true;
+    const auto result = ascendc_emulator::launch(kArch, "k", 2, kernel, options);
+    CHECK(!result.ok() && result.reports.size() == 2);
+    for (const auto& r : result.reports) CHECK(r.rule == "gm-block-shared" && r.core == 1);
+    ascendc_emulator::GmFree(target);
+}
+#endif
+
 void bad_launches() {
     Options options;
     CHECK(ascendc_emulator::launch(
@@ -197,6 +226,9 @@ int main() {
     collecting();
     size_beyond_the_buffer_is_a_note();
     notes_are_off();
+#if __CCE_AICORE__ == 220
+    notes_hide_no_error();
+#endif
     bad_launches();
     old_product_tail();
     std::printf("%d failures\n", check_failures);

@@ -66,11 +66,16 @@ void PoolTiler::set(const Choice& c) {
     t_.cover_width = to_u32(cover(width));
     t_.store_buffers = c.store_buffers;
     const int64_t tiles = t_.tiles_height * t_.tiles_width;
-    // Cores meet where both sides of the border are whole blocks of 32 bytes.
+    // Cores meet where both sides of the border are whole blocks of 32 bytes; or whole lines of 64,
+    // where there are rows of less than a block, which the scalar unit stores.
     const bool splits = product_.has_byte_copies;
     t_.unit_tiles = splits ? 1 : tiles;
     t_.unit_planes = splits ? 1 : c.lane_planes;
-    t_.units = divide_up(t_.planes, kLanes * t_.unit_planes) * tiles / t_.unit_tiles;
+    const int64_t group = kLanes * t_.unit_planes;
+    const bool is_narrow = t_.tiles_width > 1 || width.extent * bytes_ < 32;
+    const bool has_lines = group * height.extent * width.extent * bytes_ % 64 == 0;
+    if (!splits && c.traversal != kPoolPlanes && is_narrow && !has_lines) t_.unit_tiles *= 2;
+    t_.units = divide_up(divide_up(t_.planes, group) * tiles, t_.unit_tiles);
     set_buffers(c);
     const uint32_t before = t_.tile_positions;
     t_.tile_positions = std::max(before, to_u32(t_.scratch + pair_positions()));

@@ -3,10 +3,10 @@
 // A lane is `lane_planes` neighbouring planes at most, a group sixteen lanes. What cores share are
 // tiles: unit_height rows by tile_width columns of grad_input of sixteen lanes of unit_planes
 // planes, numbered along height first, then along width, then by planes. `unit_tiles` of them are
-// one unit, and core b of B works on units [b * units / B, (b + 1) * units / B): in runs of
-// neighbouring rows, or of up to lane_planes planes. A run is summed up tile_height rows at a time
-// at most. kPoolFill has no lanes: its units are 512 bytes of grad_input, whatever planes they
-// hold.
+// one unit (the last one may have fewer), and core b of B works on units [b * units / B, (b + 1) *
+// units / B): in runs of neighbouring rows, or of up to lane_planes planes. A run is summed up
+// tile_height rows at a time at most. kPoolFill has no lanes: its units are 512 bytes of
+// grad_input, whatever planes they hold.
 #pragma once
 
 #include <stdint.h>

@@ -54,6 +54,8 @@ class StripTiler {
     void try_strips(int64_t width, int64_t unit, int64_t parts, int64_t most);
     // With so many chunks in buffers, or more than there are (0). False where they do not fit.
     bool choose_teams(SoftmaxBackwardTiling& t, int64_t chunks, int64_t most_buffers, int64_t most);
+    // What teams share out, once chunks are known.
+    void set_groups(SoftmaxBackwardTiling& t) const;
     // Keeps the tiling if it is the fastest so far.
     void consider(const SoftmaxBackwardTiling& t, int64_t teams);
 

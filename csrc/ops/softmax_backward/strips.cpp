@@ -119,16 +119,6 @@ void StripTiler::try_strips(int64_t width, int64_t unit, int64_t parts, int64_t 
     t.traversal = is_packed_ ? kSoftmaxPacked : kSoftmaxColumns;
     t.strips_per_plane = divide_up(shape_.inner, width);
     t.items = shape_.outer * t.strips_per_plane;
-    t.items_per_group = 1;
-    if (!product_.has_byte_copies && parts == 1 && (is_packed_ || !has_whole_rows())) {
-        // Strips whose rows may meet in a block are one core's. Rows shorter than a block take the
-        // scalar unit, which stores lines of 64 bytes.
-        const int64_t unit_bytes = is_packed_ ? 32 : 64;
-        const int64_t planes =
-            unit_bytes / std::gcd<int64_t>(plane() * shape_.out_size, unit_bytes);
-        t.items_per_group = planes * t.strips_per_plane;
-    }
-    t.groups = divide_up(t.items, t.items_per_group);
     t.parts = static_cast<uint32_t>(parts);
     t.width = static_cast<uint32_t>(width);
     t.pitch = static_cast<uint32_t>(is_packed_ ? packed_pitch() : round_up(width, 16));
@@ -177,11 +167,27 @@ bool StripTiler::choose_teams(SoftmaxBackwardTiling& t, int64_t chunks, int64_t 
     t.input_buffers = static_cast<uint32_t>(buffers);
     t.chunks = static_cast<uint32_t>(chunks);
     t.buffer = static_cast<uint32_t>(t.tile * unit_of(t));
+    set_groups(t);
     const int64_t parts = t.parts;
     const int64_t teams = best_blocks(t.groups * parts, most / parts * parts, product_) / parts;
     for (int64_t n = std::max<int64_t>(teams, 1); n >= 1 && n + 8 > teams; --n) consider(t, n);
     for (int64_t n = most / parts; n >= 1 && n * parts * 5 > most * 3; --n) consider(t, n);
     return true;
+}
+
+void StripTiler::set_groups(SoftmaxBackwardTiling& t) const {
+    t.items_per_group = 1;
+    if (!product_.has_byte_copies && t.parts == 1 && (is_packed_ || !has_whole_rows())) {
+        // Strips whose rows may meet in a block are one core's. Rows, or a plane's last chunk,
+        // shorter than a block take the scalar unit, which stores lines of 64 bytes.
+        const int64_t last = plane() - int64_t{t.chunks - 1} * t.buffer;  // packed
+        const bool is_short = !is_packed_ || last * shape_.out_size < 32;
+        const int64_t unit_bytes = is_short ? 64 : 32;
+        const int64_t planes =
+            unit_bytes / std::gcd<int64_t>(plane() * shape_.out_size, unit_bytes);
+        t.items_per_group = planes * t.strips_per_plane;
+    }
+    t.groups = divide_up(t.items, t.items_per_group);
 }
 
 void StripTiler::consider(const SoftmaxBackwardTiling& t, int64_t teams) {
