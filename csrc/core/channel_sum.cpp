@@ -82,8 +82,14 @@ Traversal choose_traversal(ChannelSumPlan& plan, const TensorView* const* views)
     const bool output_steps = output == 0 || position_step(plan, output, size) == 1;
     const bool output_has_runs = plan.channel_stride[output] == size;
     plan.position_step = static_cast<int32_t>(step);
-    plan.has_neighbouring_channels =
-        plan.channel_stride[0] == size || plan.channel_stride[1] == size || output_has_runs;
+    const int inner = plan.positions.count - 1;
+    for (int k = 0; k < plan.operands; ++k) {
+        const bool has_few_positions = inner >= 0 && plan.positions.extent[inner] < kSumLanes &&
+                                       plan.positions.stride[inner][k] == size;
+        const int64_t near = has_few_positions ? plan.positions.extent[inner] * size : size;
+        plan.has_near_channels = plan.has_near_channels || plan.channel_stride[k] == near ||
+                                 plan.channel_stride[k] == size;
+    }
     // With few channels a vector along them is mostly empty.
     const bool many_channels = plan.channels >= kSumLanes / 2;
     const bool along_positions = steps && output_steps;
@@ -176,7 +182,7 @@ void cut_into_tasks(ChannelSumPlan& plan, int64_t size, int64_t bytes) {
             }
             break;
         case Traversal::kStaged:
-            plan.channel_tile = plan.has_neighbouring_channels ? kFewChannels : 1;
+            plan.channel_tile = plan.has_near_channels ? kFewChannels : 1;
             break;
     }
     plan.channel_tile = std::min(plan.channel_tile, plan.channels);

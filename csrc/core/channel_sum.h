@@ -33,11 +33,11 @@ enum class Traversal : int32_t {
 
 struct ChannelSumPlan {
     Traversal traversal;
-    bool transposes;                 // the output's neighbours in memory are not the inputs'
-    bool has_neighbouring_channels;  // in some tensor
-    int32_t position_step;           // kAlongPositions: elements between neighbours in the inputs
-    int32_t operands;                // tensors walked together
-    int32_t sums;                    // sums per channel
+    bool transposes;         // the output's neighbours in memory are not the inputs'
+    bool has_near_channels;  // in some tensor: neighbours, or a few positions apart
+    int32_t position_step;   // kAlongPositions: elements between neighbours in the inputs
+    int32_t operands;        // tensors walked together
+    int32_t sums;            // sums per channel
     int64_t channels;
     int64_t rows;
     int64_t row_length;

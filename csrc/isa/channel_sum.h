@@ -379,29 +379,30 @@ class ChannelSum {
         }
     }
 
-    // --- staged: tiles of 16 channels by 128 positions, or of one channel by 1024 where channels
-    // are not neighbours in memory ---
+    // --- staged: tiles of 64 channels by 64 positions, or of one channel by 1024 where channels
+    // are far apart in memory ---
 
     void staged(int64_t row, int64_t begin, int64_t length, Lanes (*sums)[kSums]) {
         alignas(64) float stage[kOperands][kStage];
-        const int step = plan_.channel_tile == 1 ? 1024 : kStage / kStageChannels;
+        const int step = plan_.channel_tile == 1 ? 1024 : kStagePositions;
+        const int pitch = step + kLanes;
         for (int64_t done = 0; done < length; done += step) {
             const int n = static_cast<int>(least(step, length - done));
             for (int k = 0; k < 2; ++k) {
                 for_each_run(row, begin + done, n, k, [&](char* at, int column, const Tile& tile) {
-                    load_tile<T>(stage[k] + column, step, at, tile);
+                    load_tile<T>(stage[k] + column, pitch, at, tile);
                 });
             }
             Rows rows;
             for (int k = 0; k < kOperands; ++k) {
                 rows.at[k] = reinterpret_cast<char*>(stage[k]);
-                rows.step[k] = step * static_cast<int64_t>(sizeof(float));
+                rows.step[k] = pitch * static_cast<int64_t>(sizeof(float));
             }
             ascend_grad::add_rows<1, false, float>(element_, rows, channels_, n, parameters_, sums);
             if (Element::kWrites) {
                 for_each_run(row, begin + done, n, kOperands - 1,
                              [&](char* at, int column, const Tile& tile) {
-                                 store_tile<T>(at, stage[kOperands - 1] + column, step, tile);
+                                 store_tile<T>(at, stage[kOperands - 1] + column, pitch, tile);
                              });
             }
         }
@@ -414,13 +415,17 @@ class ChannelSum {
         const int inner = plan_.positions.count - 1;
         const int64_t extent = inner >= 0 ? plan_.positions.extent[inner] : 1;
         const int64_t stride = inner >= 0 ? plan_.positions.stride[inner][operand] : 0;
+        const int64_t next = inner > 0 ? plan_.positions.stride[inner - 1][operand] : 0;
+        const int64_t bytes = channels_ * extent * static_cast<int64_t>(sizeof(T));
+        const auto ahead =
+            static_cast<uintptr_t>((static_cast<int64_t>(kAhead) / bytes + 1) * next);
         for (int column = 0; column < n;) {
             const int64_t position = begin + column;
             const int run = static_cast<int>(least(n - column, extent - position % extent));
             int64_t offset[Loops::kMaxOperands];
             loop_offsets(position, offset);
             function(address(operand, channel_, row) + offset[operand], column,
-                     Tile{plan_.channel_stride[operand], stride, channels_, run});
+                     Tile{plan_.channel_stride[operand], stride, channels_, run, ahead});
             column += run;
         }
     }
@@ -432,8 +437,8 @@ class ChannelSum {
     static constexpr int kResultColumns = static_cast<int>(kTransposed);
     static constexpr int kResultPitch = kResultColumns + kPairLanes;
     static_assert(kGroup <= kResultLines && kFewChannels <= kResultLines);
-    static constexpr int kStage = 4096;
-    static constexpr int kStageChannels = 64;
+    static constexpr int kStagePositions = 64;
+    static constexpr int kStage = static_cast<int>(kFewChannels) * (kStagePositions + kLanes);
 
     const ChannelSumPlan& plan_;
     const Element& element_;

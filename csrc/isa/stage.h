@@ -4,6 +4,7 @@
 
 #include "core/dtype.h"
 #include "isa/partial.h"
+#include "isa/prefetch.h"
 #include "isa/shuffle.h"
 
 namespace ascend_grad {
@@ -79,12 +80,43 @@ struct Tile {
     int64_t column_stride;
     int rows;
     int columns;
+    uintptr_t ahead = 0;  // bytes to a tile that will be loaded later, rows shorter than a vector
 };
 
+// load_tile() and store_tile() of rows shorter than a vector that lie along memory: in whole
+// vectors where what is behind a row are the tile's next ones, which come later.
+template <class T>
+inline void load_short_rows(float* to, int pitch, const char* from, const Tile& tile) {
+    const int64_t bytes = tile.columns * static_cast<int64_t>(sizeof(T));
+    for (int row = 0; row < tile.rows; ++row) {
+        const T* p = reinterpret_cast<const T*>(from + row * tile.row_stride);
+        prefetch<Cache::kFirst>(p, tile.ahead, 1);
+        const int64_t behind = (tile.rows - 1 - row) * tile.row_stride + bytes;
+        const bool is_whole = behind >= kLanes * static_cast<int64_t>(sizeof(T));
+        store_raw(to + row * pitch, is_whole ? load(p) : load_first(p, tile.columns));
+    }
+}
+template <class T>
+inline void store_short_rows(char* to, const float* from, int pitch, const Tile& tile) {
+    const bool has_gaps = tile.row_stride != tile.columns * static_cast<int64_t>(sizeof(T));
+    for (int row = 0; row < tile.rows; ++row) {
+        T* p = reinterpret_cast<T*>(to + row * tile.row_stride);
+        const Lanes x = load(from + row * pitch);
+        if (!has_gaps && (tile.rows - row) * tile.columns >= kLanes) {
+            store(p, x);
+        } else {
+            store_first(p, x, tile.columns);
+        }
+    }
+}
+
 // to[row * pitch + column] = element (row, column). Rows are walked along memory, whichever way the
-// tile lies.
+// tile lies. What is up to fifteen elements behind a row's last one may be overwritten, or be read
+// by store_tile().
 template <class T>
 inline void load_tile(float* to, int pitch, const char* from, const Tile& tile) {
+    if (tile.column_stride == static_cast<int64_t>(sizeof(T)) && tile.columns < kLanes)
+        return load_short_rows<T>(to, pitch, from, tile);
     if (tile.row_stride != static_cast<int64_t>(sizeof(T)) || tile.rows < 4) {
         for (int row = 0; row < tile.rows; ++row) {
             load_run<T>(to + row * pitch, from + row * tile.row_stride, tile.column_stride,
@@ -120,6 +152,8 @@ inline void load_tile(float* to, int pitch, const char* from, const Tile& tile) 
 
 template <class T>
 inline void store_tile(char* to, const float* from, int pitch, const Tile& tile) {
+    if (tile.column_stride == static_cast<int64_t>(sizeof(T)) && tile.columns < kLanes)
+        return store_short_rows<T>(to, from, pitch, tile);
     if (tile.row_stride != static_cast<int64_t>(sizeof(T)) || tile.rows < 4) {
         for (int row = 0; row < tile.rows; ++row) {
             store_run<T>(to + row * tile.row_stride, tile.column_stride, from + row * pitch,
