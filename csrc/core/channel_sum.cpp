@@ -72,6 +72,14 @@ int64_t position_step(const ChannelSumPlan& plan, int k, int64_t size) {
     return plan.positions.stride[0][k] / size;
 }
 
+// Whether positions with all their channels lie one after the other in every tensor.
+bool has_whole_positions(const ChannelSumPlan& plan, int64_t size) {
+    bool result = plan.positions.count == 1;
+    for (int k = 0; k < plan.operands; ++k)
+        result = result && plan.positions.stride[0][k] == plan.channels * size;
+    return result;
+}
+
 Traversal choose_traversal(ChannelSumPlan& plan, const TensorView* const* views) {
     constexpr int kInputs = 2;
     const int64_t size = static_cast<int64_t>(data_type_size(views[0]->dtype));
@@ -90,8 +98,8 @@ Traversal choose_traversal(ChannelSumPlan& plan, const TensorView* const* views)
         plan.has_near_channels = plan.has_near_channels || plan.channel_stride[k] == near ||
                                  plan.channel_stride[k] == size;
     }
-    // With few channels a vector along them is mostly empty.
-    const bool many_channels = plan.channels >= kSumLanes / 2;
+    // With few channels a vector along them is mostly empty, but where positions follow each other.
+    const bool many_channels = plan.channels >= kSumLanes / 2 || has_whole_positions(plan, size);
     const bool along_positions = steps && output_steps;
     const bool along_channels =
         has_runs && output_has_runs && (many_channels || plan.row_length == 1);
@@ -123,13 +131,10 @@ void choose_group(ChannelSumPlan& plan, int64_t size, bool from_memory) {
                                                      : kNextLoadsBytes;
 }
 
-// kAlongChannels: how many positions with all their channels lie one after the other in every
-// tensor, as many as fit a tile: all sixteen, or a number that makes whole vectors.
+// kAlongChannels: how many positions that follow each other fit a tile: all sixteen, or a number
+// that makes whole vectors.
 int32_t lanes_together(const ChannelSumPlan& plan, int64_t size) {
-    if (plan.transposes || plan.positions.count != 1) return 1;
-    for (int k = 0; k < plan.operands; ++k) {
-        if (plan.positions.stride[0][k] != plan.channels * size) return 1;
-    }
+    if (plan.transposes || !has_whole_positions(plan, size)) return 1;
     int32_t lanes = kSumLanes;
     while (lanes > 1 && lanes * plan.channels > kChannelTile) lanes /= 2;
     return lanes == kSumLanes || lanes * plan.channels % kWholeChannels == 0 ? lanes : 1;

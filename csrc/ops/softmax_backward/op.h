@@ -40,9 +40,10 @@ struct SoftmaxBackward {
         Traversal traversal;
         int64_t length;  // elements of a row
         int64_t stride[3];
-        int32_t step;   // kAlongRows: elements between neighbours in the inputs
-        bool is_plane;  // kAcrossRows: the rows of a group fill memory without a gap
-        Loops rows;     // count >= 1
+        int32_t step;           // kAlongRows: elements between neighbours in the inputs
+        bool is_plane;          // kAcrossRows: the rows of a group fill memory without a gap
+        bool has_small_planes;  // and the groups, with few elements
+        Loops rows;             // count >= 1
         int64_t rows_per_group, groups_per_loop, groups;
         int64_t chunk, chunks;
         // With few long rows, tasks are chunks: one pass leaves their sums in the workspace,

@@ -98,6 +98,17 @@ bool runs_fill_lines(const Op::Plan& plan, const TensorView& out) {
     return is_aligned && plan.rows_per_group * size >= kNearRunBytes;
 }
 
+// Planes of few elements one after the other.
+bool has_small_planes(const Op::Plan& plan) {
+    const int inner = plan.rows.count - 1;
+    if (!plan.is_plane || inner < 1) return false;
+    if (plan.length > kLanes || plan.rows.extent[inner] > kLanes) return false;
+    for (int k = 0; k < 3; ++k) {
+        if (plan.rows.stride[inner - 1][k] != plan.stride[k] * plan.length) return false;
+    }
+    return true;
+}
+
 void cut_into_tasks(Op::Plan& plan, int64_t row_bytes) {
     switch (plan.traversal) {
         case Op::Traversal::kAlongRows:
@@ -116,6 +127,7 @@ void cut_into_tasks(Op::Plan& plan, int64_t row_bytes) {
     const int64_t extent = plan.rows.extent[inner];
     plan.rows_per_group = std::min(plan.rows_per_group, extent);
     plan.is_plane = plan.is_plane && plan.rows_per_group == extent;
+    plan.has_small_planes = has_small_planes(plan);
     plan.groups_per_loop = divide_up(extent, plan.rows_per_group);
     plan.groups = plan.rows.iterations() / extent * plan.groups_per_loop;
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+
 #include "core/streaming.h"
 #include "isa/lane_sums.h"
 #include "isa/prefetch.h"
@@ -33,13 +35,16 @@ class SoftmaxRows {
         for (int k = 0; k < 3; ++k) row_stride_[k] = plan.rows.stride[inner][k];
     }
 
-    // Goes to a group of rows or, along rows, to all those up to `end` that follow it at equal
-    // distances. Returns the next group.
+    // Goes to a group of rows or, along rows and of small planes, to all those up to `end` that
+    // follow it at equal distances. Returns the next group.
     int64_t select(int64_t group, int64_t end) {
         const bool is_along = plan_.traversal == Traversal::kAlongRows;
-        const int64_t of_loop = plan_.groups_per_loop - group % plan_.groups_per_loop;
-        const int64_t groups = is_along ? least(least(end - group, of_loop), kMaxGroups) : 1;
         const int inner = plan_.rows.count - 1;
+        const int64_t loop =
+            plan_.has_small_planes ? plan_.rows.extent[inner - 1] : plan_.groups_per_loop;
+        const int64_t following = least(least(end - group, loop - group % loop), kMaxGroups);
+        const int64_t groups = is_along ? following : 1;
+        planes_ = plan_.has_small_planes ? static_cast<int>(following) : 1;
         const int64_t start = group % plan_.groups_per_loop * plan_.rows_per_group;
         int64_t outer = group / plan_.groups_per_loop;
         count_ = static_cast<int>(
@@ -53,7 +58,7 @@ class SoftmaxRows {
             outer /= plan_.rows.extent[d];
         }
         for (int k = 0; k < 3; ++k) base_[k] = static_cast<char*>(addresses_[k]) + offset[k];
-        return group + groups;
+        return group + groups + planes_ - 1;
     }
     int count() const { return count_; }
     int64_t first_row() const { return first_row_; }
@@ -64,7 +69,14 @@ class SoftmaxRows {
             along_rows();
             return;
         }
-        float sums[kMaxColumns + kLanes] = {};
+        if (plan_.has_small_planes) {
+            sink_.move_to(output(0, 0));
+            short_rows_.run(input(0, 0, 0), input(1, 0, 0), static_cast<int>(plan_.length), count_,
+                            planes_, sink_);
+            return;
+        }
+        float sums[kMaxColumns + kLanes];  // more than a small group reads
+        std::fill_n(sums, count_ + kLanes, 0.0f);
         if (plan_.chunks == 1) {
             sum_chunk(0, sums);
         } else {
@@ -148,8 +160,8 @@ class SoftmaxRows {
     void along_rows() {
         if (plan_.length <= kLanes && count_ >= kLanes && rows_follow_each_other()) {
             sink_.move_to(output(0, 0));
-            short_rows_.run(input(0, 0, 0), input(1, 0, 0), static_cast<int>(plan_.length), count_,
-                            sink_);
+            short_rows_.run(input(0, 0, 0), input(1, 0, 0), static_cast<int>(plan_.length), 1,
+                            count_, sink_);
             return;
         }
         // While a row is written the next one is read: past the caches always, within them where
@@ -281,8 +293,9 @@ class SoftmaxRows {
     // the nearest cache. Planes are written forwards.
     void write_across(int64_t chunk, const float* sums) {
         const int n = length_of(chunk);
-        float repeated[kMaxColumns + kRepeats] = {};
-        std::memcpy(repeated, sums, sizeof(float) * static_cast<size_t>(count_));
+        float repeated[kMaxColumns + kRepeats];
+        std::copy_n(sums, count_, repeated);
+        std::fill_n(repeated + count_, kRepeats, 0.0f);
         if (plan_.is_plane) {
             repeat_sums(repeated, count_);
             sink_.move_to(output(0, chunk));
@@ -417,6 +430,7 @@ class SoftmaxRows {
     int64_t row_stride_[3];
     char* base_[3] = {};
     int count_ = 0;
+    int planes_ = 1;  // that follow each other
     int64_t first_row_ = 0;
     ShortRows short_rows_;
     LaneSums<1, kMaxColumns> lanes_;

@@ -1,5 +1,6 @@
-// Rows of at most 16 elements that follow each other in memory: products and results are made of
-// whole vectors, whichever rows their elements belong to.
+// Rows of at most 16 elements in planes that follow each other in memory: `neighbours` rows, whose
+// elements lie side by side, or one row. Products and results are made of whole vectors, whichever
+// rows their elements belong to.
 #pragma once
 
 #include "isa/prefetch.h"
@@ -11,18 +12,22 @@ namespace {
 
 class ShortRows {
   public:
-    // Rows of one length only.
+    static constexpr int kMostNeighbours = 16;
+
+    // Planes of one shape only.
     template <class T, class U>
-    void run(const T* g, const T* y, int length, int rows, Sink<U>& sink) {
-        if (length_ == 0) prepare(length);
-        for (int row = 0; row < rows; row += kBatch) {
-            const int count = rows - row < kBatch ? rows - row : kBatch;
-            const int n = count * length_;
+    void run(const T* g, const T* y, int length, int neighbours, int planes, Sink<U>& sink) {
+        if (length_ == 0) prepare(length, neighbours, planes);
+        for (int plane = 0; plane < planes; plane += batch_) {
+            const int count = planes - plane < batch_ ? planes - plane : batch_;
+            const int rows = count * neighbours;
+            const int n = rows * length_;
             multiply(g, y, n);
-            for (int r = 0; r < count; r += kFoldedRows) {
+            const float* products = neighbours == 1 ? products_ : in_rows(n);
+            for (int r = 0; r < rows; r += kFoldedRows) {
                 Folded folded[kFoldedRows];
                 for (int k = 0; k < kFoldedRows; ++k)
-                    folded[k] = load_folded(products_ + (r + k) * length_, length_);
+                    folded[k] = load_folded(products + (r + k) * length_, length_);
                 tree_sums(folded, sums_ + r);
             }
             write(g, y, sink.reserve(n), n);
@@ -33,19 +38,34 @@ class ShortRows {
     }
 
   private:
-    static constexpr int kBatch = 64;
-    static constexpr int kBlock = 2 * kLanes;  // rows that a whole number of pairs covers
+    static constexpr int kBatch = 64;  // rows
 
-    void prepare(int length) {
+    void prepare(int length, int neighbours, int planes) {
         length_ = length;
+        batch_ = kBatch / neighbours;
+        const int count = planes < batch_ ? planes : batch_;
         int i = 0;
-        for (int row = 0; row < kBlock; ++row) {
-            for (int k = 0; k < length; ++k) row_of_[i++] = row;
+        for (int plane = 0; plane < count; ++plane) {
+            const int begin = i;
+            for (int k = 0; k < length; ++k) {
+                for (int row = 0; row < neighbours; ++row, ++i) {
+                    row_of_[i] = plane * neighbours + row;
+                    place_of_[begin + row * length + k] = i;
+                }
+            }
         }
+        std::memset(row_of_ + i, 0, kPairLanes * sizeof(int32_t));
+        std::memset(place_of_ + i, 0, kPairLanes * sizeof(int32_t));
         std::memset(sums_, 0, sizeof(sums_));
         std::memset(products_, 0, sizeof(products_));
+        std::memset(in_rows_, 0, sizeof(in_rows_));
     }
 
+    // The products, one row after the other.
+    AG_INLINE const float* in_rows(int n) {
+        for (int i = 0; i < n; i += kLanes) store_raw(in_rows_ + i, pick(products_, place_of_ + i));
+        return in_rows_;
+    }
     template <class T>
     AG_INLINE void multiply(const T* g, const T* y, int n) {
         int i = 0;
@@ -64,29 +84,31 @@ class ShortRows {
     AG_INLINE void write(const T* g, const T* y, U* out, int n) const {
         // Some batches later.
         const auto ahead = 3 * kBatch * static_cast<uintptr_t>(length_) * sizeof(T);
-        const float* sums = sums_;
-        for (int begin = 0; begin < n; begin += kBlock * length_, sums += kBlock) {
-            const int end = begin + kBlock * length_;
-            const int32_t* row_of = row_of_;
-            int i = begin;
-            for (; i < end && i + kPairLanes <= n; i += kPairLanes, row_of += kPairLanes) {
-                prefetch_loads(g + i, y + i, kPairLanes, ahead);
-                const LanePair s = {pick(sums, row_of), pick(sums, row_of + kLanes)};
-                store_pair(out + i, load_pair(y + i) * (load_pair(g + i) - s));
-            }
-            if (i < end && i < n) {
-                const LanePair s = {pick(sums, row_of), pick(sums, row_of + kLanes)};
-                store_first_pair(
-                    out + i, load_first_pair(y + i, n - i) * (load_first_pair(g + i, n - i) - s),
-                    n - i);
-            }
+        int i = 0;
+        for (; i + kPairLanes <= n; i += kPairLanes) {
+            prefetch_loads(g + i, y + i, kPairLanes, ahead);
+            const LanePair s = sums_of(i);
+            store_pair(out + i, load_pair(y + i) * (load_pair(g + i) - s));
+        }
+        if (i < n) {
+            const LanePair value =
+                load_first_pair(y + i, n - i) * (load_first_pair(g + i, n - i) - sums_of(i));
+            store_first_pair(out + i, value, n - i);
         }
     }
+    AG_INLINE LanePair sums_of(int i) const {
+        return {pick(sums_, row_of_ + i), pick(sums_, row_of_ + i + kLanes)};
+    }
 
+    static constexpr int kElements = kBatch * kLanes;
     int length_ = 0;
+    int batch_ = 0;  // planes
     float sums_[kBatch];
-    alignas(64) int32_t row_of_[kBlock * kLanes];  // of each element of kBlock rows
-    alignas(64) float products_[(kBatch + 1) * kLanes + kPairLanes];
+    // Of each element of a batch: its row, and of each in the order of rows: where it lies.
+    alignas(64) int32_t row_of_[kElements + kPairLanes];
+    alignas(64) int32_t place_of_[kElements + kPairLanes];
+    alignas(64) float products_[kElements + kLanes + kPairLanes];
+    alignas(64) float in_rows_[kElements + kLanes + kPairLanes];
 };
 
 }  // namespace
