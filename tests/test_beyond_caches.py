@@ -98,6 +98,26 @@ def test_matrices(inputs: str, outputs: str, beyond: int) -> None:
 
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@pytest.mark.parametrize("beyond", [0, 3])
+@pytest.mark.parametrize("length", [9, 20, 49, 64, 127, 130])
+def test_short_rows(length: int, beyond: int, dtype: np.dtype) -> None:
+    """Of softmax, and of PReLU's channels, several of which are one store."""
+    channels = 70
+    shape = (-(-BYTES // (6 * channels * length * dtype.itemsize)) * 2, channels, length)
+    x = values(shape, dtype, "nch", 1)
+    weight = random_values((channels,), dtype, "normal", np.random.default_rng(3))
+    prelu, softmax = (results(shape, dtype, "nch", beyond) for _ in range(2))
+    ag.prelu_backward(x, x, weight, grad_input=prelu)
+    ag.softmax_backward(x, x, -1, out=softmax)
+    for index in (0, -1):
+        small = np.ascontiguousarray(x[[index]])
+        assert_same_bits(prelu[[index]], ag.prelu_backward(small, small, weight).grad_input)
+        assert_same_bits(softmax[[index]], ag.softmax_backward(small, small, -1))
+    for array in (prelu, softmax):
+        assert_same_bits(array[1:-1], np.broadcast_to(array[:1], array[1:-1].shape).copy())
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
 @pytest.mark.parametrize("gap", [1, 4, 36])
 def test_rows_that_begin_at_any_byte(gap: int, dtype: np.dtype) -> None:
     """Softmax across rows that begin anywhere in a cache line."""

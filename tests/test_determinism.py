@@ -69,7 +69,16 @@ def test_the_digest_depends_on_every_bit() -> None:
     assert digest.digest(array) != digest.digest(digest.fill((3, 5), "float32", 2))
 
 
-SHAPES = [(7, 5, 3, 11), (2, 33, 65), (3, 1025), (1025, 3), (2, 3, 1, 4, 2, 3, 2, 5)]
+SHAPES = [
+    (7, 5, 3, 11),
+    (2, 33, 65),
+    (3, 1025),
+    (1025, 3),
+    (2, 3, 1, 4, 2, 3, 2, 5),
+    (21, 70, 3, 3),
+    (75, 5, 2),
+    (20, 3, 16),
+]
 Arrays = dict[str, np.ndarray]
 
 

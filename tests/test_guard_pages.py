@@ -107,7 +107,7 @@ def main(dtype: np.dtype) -> None:
         for length in (*range(1, 36), 63, 64, 65, 1023, 1025):
             call_all((2, length), dtype, layout, at_end)
             call_all((length, 3), dtype, layout, at_end)
-        for shape in ((2, 3, 5), (1, 17, 4, 6), (3, 2, 1, 33), (2, 9, 7, 7), (1, 33, 3, 2)):
+        for shape in ((2, 3, 5), (1, 17, 4, 6), (3, 2, 1, 33), (2, 9, 7, 7), (1, 33, 3, 2), (40, 5, 2)):
             call_all(shape, dtype, layout, at_end)
     call_with_gaps(dtype)
     print("done")

@@ -83,6 +83,25 @@ AG_INLINE Lanes pick(const float* values, const int32_t* index) {
     return result;
 #endif
 }
+// The same of any number of values, in any order.
+AG_INLINE Lanes gather(const float* values, const int32_t* index) {
+#if defined(__AVX512F__)
+    return {{(Register)_mm512_i32gather_ps(_mm512_loadu_si512(index), values, sizeof(float))}};
+#elif defined(__AVX2__)
+    return each_register([&](int i) {
+        return (Register)_mm256_i32gather_ps(
+            values, _mm256_loadu_si256(reinterpret_cast<const __m256i*>(index + 8 * i)),
+            sizeof(float));
+    });
+#else
+    Lanes result;
+    AG_EACH_REGISTER {
+        const int32_t* four = index + 4 * i;
+        result.r[i] = Quad{values[four[0]], values[four[1]], values[four[2]], values[four[3]]};
+    }
+    return result;
+#endif
+}
 
 }  // namespace
 }  // namespace ascend_grad

@@ -12,14 +12,14 @@ namespace {
 
 class ShortRows {
   public:
-    static constexpr int kMostNeighbours = 16;
-
     // Planes of one shape only.
     template <class T, class U>
     void run(const T* g, const T* y, int length, int neighbours, int planes, Sink<U>& sink) {
-        if (length_ == 0) prepare(length, neighbours, planes);
-        for (int plane = 0; plane < planes; plane += batch_) {
-            const int count = planes - plane < batch_ ? planes - plane : batch_;
+        const int batch = kBatch / neighbours;
+        const auto in_batch = [&](int left) { return left < batch ? left : batch; };
+        if (prepared_ < in_batch(planes)) prepare(length, neighbours, in_batch(planes));
+        for (int plane = 0; plane < planes; plane += batch) {
+            const int count = in_batch(planes - plane);
             const int rows = count * neighbours;
             const int n = rows * length_;
             multiply(g, y, n);
@@ -38,14 +38,24 @@ class ShortRows {
     }
 
   private:
-    static constexpr int kBatch = 64;  // rows
+    static constexpr int kBatch = 64;          // rows
+    static constexpr int kBlock = 2 * kLanes;  // of which a whole number of pairs covers all
 
     void prepare(int length, int neighbours, int planes) {
         length_ = length;
-        batch_ = kBatch / neighbours;
-        const int count = planes < batch_ ? planes : batch_;
+        neighbours_ = neighbours;
+        std::memset(sums_, 0, sizeof(sums_));
+        std::memset(products_, 0, sizeof(products_));
         int i = 0;
-        for (int plane = 0; plane < count; ++plane) {
+        if (neighbours == 1) {
+            prepared_ = kBatch;
+            for (int row = 0; row < kBlock; ++row) {
+                for (int k = 0; k < length; ++k) row_of_[i++] = row;
+            }
+            return;
+        }
+        prepared_ = planes;
+        for (int plane = 0; plane < planes; ++plane) {
             const int begin = i;
             for (int k = 0; k < length; ++k) {
                 for (int row = 0; row < neighbours; ++row, ++i) {
@@ -56,14 +66,13 @@ class ShortRows {
         }
         std::memset(row_of_ + i, 0, kPairLanes * sizeof(int32_t));
         std::memset(place_of_ + i, 0, kPairLanes * sizeof(int32_t));
-        std::memset(sums_, 0, sizeof(sums_));
-        std::memset(products_, 0, sizeof(products_));
         std::memset(in_rows_, 0, sizeof(in_rows_));
     }
 
     // The products, one row after the other.
     AG_INLINE const float* in_rows(int n) {
-        for (int i = 0; i < n; i += kLanes) store_raw(in_rows_ + i, pick(products_, place_of_ + i));
+        for (int i = 0; i < n; i += kLanes)
+            store_raw(in_rows_ + i, gather(products_, place_of_ + i));
         return in_rows_;
     }
     template <class T>
@@ -97,14 +106,20 @@ class ShortRows {
         }
     }
     AG_INLINE LanePair sums_of(int i) const {
-        return {pick(sums_, row_of_ + i), pick(sums_, row_of_ + i + kLanes)};
+        const int block = i < kBlock * length_ ? 0 : kBlock;
+        const int32_t* row_of = row_of_ + i;
+        if (neighbours_ > 1) return {gather(sums_, row_of), gather(sums_, row_of + kLanes)};
+        row_of -= block * length_;
+        return {pick(sums_ + block, row_of), pick(sums_ + block, row_of + kLanes)};
     }
 
     static constexpr int kElements = kBatch * kLanes;
     int length_ = 0;
-    int batch_ = 0;  // planes
+    int neighbours_ = 1;
+    int prepared_ = 0;  // planes whose elements the tables have
     float sums_[kBatch];
-    // Of each element of a batch: its row, and of each in the order of rows: where it lies.
+    // Of each element of a batch, or a block of single rows: its row. Of each in the order of rows:
+    // where it lies.
     alignas(64) int32_t row_of_[kElements + kPairLanes];
     alignas(64) int32_t place_of_[kElements + kPairLanes];
     alignas(64) float products_[kElements + kLanes + kPairLanes];
