@@ -69,6 +69,9 @@ def call_with_gaps(dtype: np.dtype) -> None:
         for odd in range(1, 2 * size):
             strides = (0, 0, columns * size + odd, size)
             gradients.append(with_strides((1, 1, 3, columns), dtype, strides, True))
+        batch = apart(6, columns, dtype, step)[0, 0].reshape(2, 3, columns)
+        ag.prelu_backward(batch, batch, np.ones(3, dtype))
+        ag.batch_norm_reduce_backward(batch, batch, np.zeros(3, dtype), np.ones(3, dtype))
         for g in gradients:
             ag.softmax_backward(g, g, -1)
             ag.softmax_backward(g, g, -2)

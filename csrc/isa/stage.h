@@ -84,15 +84,17 @@ struct Tile {
 };
 
 // load_tile() and store_tile() of rows shorter than a vector that lie along memory: in whole
-// vectors where what is behind a row are the tile's next ones, which come later.
+// vectors where what is behind a row are the tile's next ones, which come later. Loads may touch
+// what lies between rows that are less than a vector apart.
 template <class T>
 inline void load_short_rows(float* to, int pitch, const char* from, const Tile& tile) {
+    constexpr int64_t kVectorBytes = kLanes * static_cast<int64_t>(sizeof(T));
     const int64_t bytes = tile.columns * static_cast<int64_t>(sizeof(T));
     for (int row = 0; row < tile.rows; ++row) {
         const T* p = reinterpret_cast<const T*>(from + row * tile.row_stride);
         prefetch<Cache::kFirst>(p, tile.ahead, 1);
         const int64_t behind = (tile.rows - 1 - row) * tile.row_stride + bytes;
-        const bool is_whole = behind >= kLanes * static_cast<int64_t>(sizeof(T));
+        const bool is_whole = tile.row_stride <= kVectorBytes && behind >= kVectorBytes;
         store_raw(to + row * pitch, is_whole ? load(p) : load_first(p, tile.columns));
     }
 }
