@@ -118,6 +118,24 @@ def test_short_rows(length: int, beyond: int, dtype: np.dtype) -> None:
 
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@pytest.mark.parametrize("beyond", [0, 3])
+@pytest.mark.parametrize("plane", [(5, 2), (16, 3), (3, 16), (7, 11)])
+def test_small_planes(plane: tuple[int, int], beyond: int, dtype: np.dtype) -> None:
+    """Of softmax, in one loop and, of every other matrix, in two."""
+    count = BYTES // (40 * math.prod(plane) * dtype.itemsize)
+    x = values((count, 80, *plane), dtype, "nchw", 1)
+    out = results((count, 80, *plane), dtype, "nchw", beyond)
+    for part in (slice(None), slice(0, 40)):
+        out[...] = 0
+        ag.softmax_backward(x[:, part], x[:, part], 2, out=out[:, part])
+        for index in (0, -1):
+            small = np.ascontiguousarray(x[[index], part])
+            assert_same_bits(out[[index], part], ag.softmax_backward(small, small, 2))
+        between = out[1:-1, part]
+        assert_same_bits(between, np.broadcast_to(out[:1, part], between.shape).copy())
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
 @pytest.mark.parametrize("gap", [1, 4, 36])
 def test_rows_that_begin_at_any_byte(gap: int, dtype: np.dtype) -> None:
     """Softmax across rows that begin anywhere in a cache line."""

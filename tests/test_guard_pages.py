@@ -1,5 +1,6 @@
-"""Nothing outside an array is touched, not even read: every array ends or begins at a page that
-cannot be accessed. Runs in a process of its own, which a stray access would kill."""
+"""Nothing outside an array is touched, not even read, but for gaps of less than a vector between
+its elements: every array ends or begins at a page that cannot be accessed. Runs in a process of its
+own, which a stray access would kill."""
 
 from __future__ import annotations
 
@@ -16,6 +17,7 @@ from arrays import DTYPES, LAYOUTS, place, reach
 from subprocesses import run_python
 
 PAGE = mmap.PAGESIZE
+SHAPES = [(2, 3, 5), (1, 17, 4, 6), (3, 2, 1, 33), (2, 9, 7, 7), (1, 33, 3, 2), (40, 5, 2)]
 LIBC = ctypes.CDLL(None, use_errno=True)
 
 
@@ -110,7 +112,7 @@ def main(dtype: np.dtype) -> None:
         for length in (*range(1, 36), 63, 64, 65, 1023, 1025):
             call_all((2, length), dtype, layout, at_end)
             call_all((length, 3), dtype, layout, at_end)
-        for shape in ((2, 3, 5), (1, 17, 4, 6), (3, 2, 1, 33), (2, 9, 7, 7), (1, 33, 3, 2), (40, 5, 2)):
+        for shape in SHAPES:
             call_all(shape, dtype, layout, at_end)
     call_with_gaps(dtype)
     print("done")

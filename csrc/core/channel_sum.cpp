@@ -72,8 +72,8 @@ int64_t position_step(const ChannelSumPlan& plan, int k, int64_t size) {
     return plan.positions.stride[0][k] / size;
 }
 
-// Whether positions with all their channels lie one after the other in every tensor.
-bool has_whole_positions(const ChannelSumPlan& plan, int64_t size) {
+// Of neighbouring channels: whether positions lie one after the other in every tensor.
+bool follow_each_other(const ChannelSumPlan& plan, int64_t size) {
     bool result = plan.positions.count == 1;
     for (int k = 0; k < plan.operands; ++k)
         result = result && plan.positions.stride[0][k] == plan.channels * size;
@@ -98,11 +98,12 @@ Traversal choose_traversal(ChannelSumPlan& plan, const TensorView* const* views)
         plan.has_near_channels = plan.has_near_channels || plan.channel_stride[k] == near ||
                                  plan.channel_stride[k] == size;
     }
-    // With few channels a vector along them is mostly empty, but where positions follow each other.
-    const bool many_channels = plan.channels >= kSumLanes / 2 || has_whole_positions(plan, size);
+    // With few channels a vector along them is mostly empty.
+    const bool many_channels = plan.channels >= kSumLanes / 2;
     const bool along_positions = steps && output_steps;
     const bool along_channels =
-        has_runs && output_has_runs && (many_channels || plan.row_length == 1);
+        has_runs && output_has_runs &&
+        (many_channels || plan.row_length == 1 || follow_each_other(plan, size));
     if (along_positions && !(along_channels && plan.row_length < plan.channels))
         return Traversal::kAlongPositions;
     if (along_channels) return Traversal::kAlongChannels;
@@ -134,7 +135,7 @@ void choose_group(ChannelSumPlan& plan, int64_t size, bool from_memory) {
 // kAlongChannels: how many positions that follow each other fit a tile: all sixteen, or a number
 // that makes whole vectors.
 int32_t lanes_together(const ChannelSumPlan& plan, int64_t size) {
-    if (plan.transposes || !has_whole_positions(plan, size)) return 1;
+    if (plan.transposes || !follow_each_other(plan, size)) return 1;
     int32_t lanes = kSumLanes;
     while (lanes > 1 && lanes * plan.channels > kChannelTile) lanes /= 2;
     return lanes == kSumLanes || lanes * plan.channels % kWholeChannels == 0 ? lanes : 1;

@@ -80,7 +80,7 @@ struct Tile {
     int64_t column_stride;
     int rows;
     int columns;
-    uintptr_t ahead = 0;  // bytes to a tile that will be loaded later, rows shorter than a vector
+    uintptr_t ahead = 0;  // bytes to the tile that load_tile() asks for, of short rows
 };
 
 // load_tile() and store_tile() of rows shorter than a vector that lie along memory: in whole

@@ -87,6 +87,7 @@ class SoftmaxRows {
             }
             for (int i = 0; i < count_; ++i) sums[i] = static_cast<float>(totals[i]);
         }
+        // What was summed last is in the nearest cache; write_across() goes the same way.
         const bool is_backwards = plan_.traversal == Traversal::kAcrossRows && !plan_.is_plane;
         for (int64_t i = 0; i < plan_.chunks; ++i)
             write_chunk(is_backwards ? plan_.chunks - 1 - i : i, sums);
@@ -164,9 +165,9 @@ class SoftmaxRows {
                             count_, sink_);
             return;
         }
-        // While a row is written the next one is read: past the caches always, within them where
-        // that overlaps with conversions or with what the first cache does not hold. Of shorter
-        // rows it costs up to a third (measured).
+        // While a row is written the next one is read, where that overlaps with conversions, with
+        // stores past the caches or with what the first cache does not hold. Of shorter rows it
+        // costs a third and more (measured).
         const int64_t least_ahead = sizeof(T) == 2 ? kLongNarrow
                                     : streaming_   ? kLongStreamed
                                                    : kLong;
@@ -280,8 +281,8 @@ class SoftmaxRows {
             float* to = lanes_.at(0, lane, c);
             LanePair sum = load_pair(to);
             for (int k = 0; k < m; ++k) {
-                prefetch_run(g[k], c, plan_.stride[0]);
-                prefetch_run(y[k], c, plan_.stride[1]);
+                prefetch_run(g[k], c, static_cast<uintptr_t>(plan_.stride[0]));
+                prefetch_run(y[k], c, static_cast<uintptr_t>(plan_.stride[1]));
                 sum = sum + products_of(g[k] + c, y[k] + c, count_ - c);
             }
             store_raw(to, sum.low);
@@ -320,8 +321,8 @@ class SoftmaxRows {
             int c = streaming_ ? up_to_line(out) : 0;
             if (c > 0) write_first(0, c);
             for (; c + kPairLanes <= count_; c += kPairLanes) {
-                prefetch_run(g, c, -plan_.stride[0]);
-                prefetch_run(y, c, -plan_.stride[1]);
+                prefetch_run(g, c, -static_cast<uintptr_t>(plan_.stride[0]));
+                prefetch_run(y, c, -static_cast<uintptr_t>(plan_.stride[1]));
                 const LanePair value =
                     load_pair(y + c) * (load_pair(g + c) - load_pair(repeated + c));
                 if (streaming_) {
@@ -334,12 +335,15 @@ class SoftmaxRows {
         }
     }
     // Asks for a pair of vectors some way after column c of a run or, past its end, as far into the
-    // run that begins `to_next` bytes from this one.
-    AG_INLINE void prefetch_run(const T* run, int c, int64_t to_next) const {
+    // run that begins `to_next` bytes from this one. Unsigned: the stride of a single run may be
+    // any number.
+    AG_INLINE void prefetch_run(const T* run, int c, uintptr_t to_next) const {
         constexpr int64_t kSize = sizeof(T), kRunAhead = 2048;  // measured
         const int64_t end = count_ * kSize;
         const int64_t at = c * kSize + least(kRunAhead, end);
-        prefetch<Cache::kFirst>(run, static_cast<uintptr_t>(at < end ? at : at - end + to_next),
+        const auto ahead = static_cast<uintptr_t>(at);
+        prefetch<Cache::kFirst>(run,
+                                at < end ? ahead : ahead - static_cast<uintptr_t>(end) + to_next,
                                 kPairLanes * kSize);
     }
     // Elements before a cache line begins.
