@@ -61,29 +61,7 @@ AG_INLINE void tree_sums(const Folded* x, float* sums) {
 }
 #endif
 
-// Lane i is values[index[i]], of 32 values; eight neighbouring lanes take theirs from one aligned
-// group of eight.
-AG_INLINE Lanes pick(const float* values, const int32_t* index) {
-#if defined(__AVX512F__)
-    return {{(Register)_mm512_permutex2var_ps(_mm512_loadu_ps(values), _mm512_loadu_si512(index),
-                                              _mm512_loadu_ps(values + kLanes))}};
-#elif defined(__AVX2__)
-    return each_register([&](int i) {
-        const int32_t* eight = index + 8 * i;
-        return (Register)_mm256_permutevar8x32_ps(
-            _mm256_loadu_ps(values + (eight[0] & ~7)),
-            _mm256_loadu_si256(reinterpret_cast<const __m256i*>(eight)));
-    });
-#else
-    Lanes result;
-    AG_EACH_REGISTER {
-        const int32_t* four = index + 4 * i;
-        result.r[i] = Quad{values[four[0]], values[four[1]], values[four[2]], values[four[3]]};
-    }
-    return result;
-#endif
-}
-// The same of any number of values, in any order.
+// Lane i is values[index[i]].
 AG_INLINE Lanes gather(const float* values, const int32_t* index) {
 #if defined(__AVX512F__)
     return {{(Register)_mm512_i32gather_ps(_mm512_loadu_si512(index), values, sizeof(float))}};
@@ -100,6 +78,23 @@ AG_INLINE Lanes gather(const float* values, const int32_t* index) {
         result.r[i] = Quad{values[four[0]], values[four[1]], values[four[2]], values[four[3]]};
     }
     return result;
+#endif
+}
+// The same of 32 values, of which eight neighbouring lanes take theirs from one aligned group of
+// eight.
+AG_INLINE Lanes pick(const float* values, const int32_t* index) {
+#if defined(__AVX512F__)
+    return {{(Register)_mm512_permutex2var_ps(_mm512_loadu_ps(values), _mm512_loadu_si512(index),
+                                              _mm512_loadu_ps(values + kLanes))}};
+#elif defined(__AVX2__)
+    return each_register([&](int i) {
+        const int32_t* eight = index + 8 * i;
+        return (Register)_mm256_permutevar8x32_ps(
+            _mm256_loadu_ps(values + (eight[0] & ~7)),
+            _mm256_loadu_si256(reinterpret_cast<const __m256i*>(eight)));
+    });
+#else
+    return gather(values, index);
 #endif
 }
 
