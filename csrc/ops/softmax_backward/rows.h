@@ -420,6 +420,7 @@ class SoftmaxRows {
         }
     }
 
+    // Elements of 16 bit, of float, of float past the caches.
     static constexpr int kLongNarrow = 256, kLong = 16384, kLongStreamed = 128;
     static constexpr int kGroup = 64;        // elements whose lanes are added together
     static constexpr int kMaxGroups = 1024;  // so that their rows are an int
