@@ -3,10 +3,9 @@
 #include <algorithm>
 
 #include "core/streaming.h"
-#include "isa/lane_sums.h"
-#include "isa/prefetch.h"
 #include "isa/stage.h"
 #include "isa/stream.h"
+#include "ops/softmax_backward/across_rows.h"
 #include "ops/softmax_backward/along_rows.h"
 #include "ops/softmax_backward/op.h"
 #include "ops/softmax_backward/planes.h"
@@ -87,7 +86,7 @@ class SoftmaxRows {
             }
             for (int i = 0; i < count_; ++i) sums[i] = static_cast<float>(totals[i]);
         }
-        // What was summed last is in the nearest cache; write_across() goes the same way.
+        // What was summed last is in the nearest cache; AcrossRows goes the same way.
         const bool is_backwards = plan_.traversal == Traversal::kAcrossRows && !plan_.is_plane;
         for (int64_t i = 0; i < plan_.chunks; ++i)
             write_chunk(is_backwards ? plan_.chunks - 1 - i : i, sums);
@@ -252,104 +251,37 @@ class SoftmaxRows {
 
     // --- neighbouring rows contiguous ---
 
+    AcrossRows<T, U> across(int64_t chunk) {
+        for (int k = 0; k < 3; ++k) run_[k] = address(k, 0, chunk * plan_.chunk);
+        return {run_, plan_.stride, count_, length_of(chunk)};
+    }
     void sum_across(int64_t chunk, float* sums) {
-        const int n = length_of(chunk);
         if (plan_.is_plane) {
-            sum_plane(input(0, 0, chunk), input(1, 0, chunk), count_, n, lanes_.at(0, 0, 0), sums);
+            sum_plane(input(0, 0, chunk), input(1, 0, chunk), count_, length_of(chunk), lanes_,
+                      sums);
             return;
         }
-        lanes_.clear(count_, n);
-        for (int begin = 0; begin < n; begin += kGroup) {
-            const int end = n - begin < kGroup ? n : begin + kGroup;
-            for (int lane = 0; lane < kLanes && begin + lane < end; ++lane) {
-                add_lane(chunk, begin + lane, end, lane);
-            }
-        }
-        lanes_.add_lanes();
-        lanes_.copy(0, count_, sums);
-    }
-    // Every sixteenth element from `first` on.
-    void add_lane(int64_t chunk, int first, int end, int lane) {
-        const T* g[kGroup / kLanes];
-        const T* y[kGroup / kLanes];
-        int m = 0;
-        for (int i = first; i < end; i += kLanes, ++m) {
-            g[m] = reinterpret_cast<const T*>(address(0, 0, chunk * plan_.chunk + i));
-            y[m] = reinterpret_cast<const T*>(address(1, 0, chunk * plan_.chunk + i));
-        }
-        for (int c = 0; c < count_; c += kPairLanes) {
-            float* to = lanes_.at(0, lane, c);
-            LanePair sum = load_pair(to);
-            for (int k = 0; k < m; ++k) {
-                prefetch_run(g[k], c, static_cast<uintptr_t>(plan_.stride[0]));
-                prefetch_run(y[k], c, static_cast<uintptr_t>(plan_.stride[1]));
-                sum = sum + products_of(g[k] + c, y[k] + c, count_ - c);
-            }
-            store_raw(to, sum.low);
-            store_raw(to + kLanes, sum.high);
-        }
+        across(chunk).sum(lanes_);
+        std::copy_n(lanes_, count_, sums);
     }
 
-    // From the last element on, as run() goes from the last chunk on: what was summed last is in
-    // the nearest cache. Planes are written forwards.
     void write_across(int64_t chunk, const float* sums) {
         const int n = length_of(chunk);
         float repeated[kMaxColumns + kRepeats];
         std::copy_n(sums, count_, repeated);
-        std::fill_n(repeated + count_, kRepeats, 0.0f);
-        if (plan_.is_plane) {
-            repeat_sums(repeated, count_);
-            sink_.move_to(output(0, chunk));
-            for (int i = 0; i < n * count_; i += Sink<U>::kReserve) {
-                const int m = static_cast<int>(least(Sink<U>::kReserve, n * count_ - i));
-                write_plane(input(0, 0, chunk) + i, input(1, 0, chunk) + i, sink_.reserve(m), m,
-                            count_, i % count_, repeated);
-                sink_.commit(m);
-            }
+        if (!plan_.is_plane) {
+            std::fill_n(repeated + count_, kRepeats, 0.0f);
+            across(chunk).write(repeated, streaming_);
             return;
         }
-        for (int i = n - 1; i >= 0; --i) {
-            const T* g = reinterpret_cast<const T*>(address(0, 0, chunk * plan_.chunk + i));
-            const T* y = reinterpret_cast<const T*>(address(1, 0, chunk * plan_.chunk + i));
-            U* out = reinterpret_cast<U*>(address(2, 0, chunk * plan_.chunk + i));
-            const auto write_first = [&](int c, int m) {
-                store_first_pair(out + c,
-                                 load_first_pair(y + c, m) *
-                                     (load_first_pair(g + c, m) - load_pair(repeated + c)),
-                                 m);
-            };
-            int c = streaming_ ? up_to_line(out) : 0;
-            if (c > 0) write_first(0, c);
-            for (; c + kPairLanes <= count_; c += kPairLanes) {
-                prefetch_run(g, c, -static_cast<uintptr_t>(plan_.stride[0]));
-                prefetch_run(y, c, -static_cast<uintptr_t>(plan_.stride[1]));
-                const LanePair value =
-                    load_pair(y + c) * (load_pair(g + c) - load_pair(repeated + c));
-                if (streaming_) {
-                    stream_store_pair(out + c, value);
-                } else {
-                    store_pair(out + c, value);
-                }
-            }
-            if (c < count_) write_first(c, count_ - c);
+        repeat_sums(repeated, count_);
+        sink_.move_to(output(0, chunk));
+        for (int i = 0; i < n * count_; i += Sink<U>::kReserve) {
+            const int m = static_cast<int>(least(Sink<U>::kReserve, n * count_ - i));
+            write_plane(input(0, 0, chunk) + i, input(1, 0, chunk) + i, sink_.reserve(m), m, count_,
+                        i % count_, repeated);
+            sink_.commit(m);
         }
-    }
-    // Asks for a pair of vectors some way after column c of a run or, past its end, as far into the
-    // run that begins `to_next` bytes from this one. Unsigned: the stride of a single run may be
-    // any number.
-    AG_INLINE void prefetch_run(const T* run, int c, uintptr_t to_next) const {
-        constexpr int64_t kSize = sizeof(T), kRunAhead = 2048;  // measured
-        const int64_t end = count_ * kSize;
-        const int64_t at = c * kSize + least(kRunAhead, end);
-        const auto ahead = static_cast<uintptr_t>(at);
-        prefetch<Cache::kFirst>(run,
-                                at < end ? ahead : ahead - static_cast<uintptr_t>(end) + to_next,
-                                kPairLanes * kSize);
-    }
-    // Elements before a cache line begins.
-    int up_to_line(const U* out) const {
-        return static_cast<int>(
-            least(bytes_to_line(out) / static_cast<int64_t>(sizeof(U)), count_));
     }
 
     // --- inputs contiguous along rows and out across them, or the reverse ---
@@ -422,10 +354,11 @@ class SoftmaxRows {
 
     // Elements of 16 bit, of float, of float past the caches.
     static constexpr int kLongNarrow = 256, kLong = 16384, kLongStreamed = 128;
-    static constexpr int kGroup = 64;        // elements whose lanes are added together
     static constexpr int kMaxGroups = 1024;  // so that their rows are an int
     static constexpr int kStage = 128;
     static constexpr int kStagedRows = 16;
+    // Of sum_plane(), which needs more than AcrossRows.
+    static constexpr int kLaneSums = kLanes * kMaxColumns + kPairLanes;
 
     const Op::Plan& plan_;
     void* const* addresses_;
@@ -434,11 +367,12 @@ class SoftmaxRows {
     Sink<U> sink_;
     int64_t row_stride_[3];
     char* base_[3] = {};
+    char* run_[3] = {};
     int count_ = 0;
     int planes_ = 1;  // that follow each other
     int64_t first_row_ = 0;
     ShortRows short_rows_;
-    LaneSums<1, kMaxColumns> lanes_;
+    alignas(64) float lanes_[kLaneSums];
     alignas(64) float stage_[2][kStagedRows * kStage];
 };
 
