@@ -115,6 +115,11 @@ Traversal choose_traversal(ChannelSumPlan& plan, const TensorView* const* views)
 // kAlongChannels: how many positions are taken at a time, and how far ahead later ones are
 // prefetched.
 void choose_group(ChannelSumPlan& plan, int64_t size, bool from_memory) {
+    plan.by_lane = plan.lanes_together == 1 && !plan.transposes && BYLANE;
+    if (plan.by_lane) {
+        plan.prefetch = BYLANE;
+        return;
+    }
     const bool writes = plan.operands > 2;
     const bool has_short_rows = !plan.transposes && plan.channel_tile * size <= kShortRowBytes;
     plan.position_group = kPositionGroup;

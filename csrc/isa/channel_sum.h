@@ -2,9 +2,8 @@
 #pragma once
 
 #include "core/channel_sum.h"
+#include "isa/along_channels.h"
 #include "isa/channel_sum_rows.h"
-#include "isa/lane_sums.h"
-#include "isa/prefetch.h"
 #include "isa/stage.h"
 #include "isa/transpose.h"
 
@@ -23,10 +22,11 @@ class ChannelSum {
                float* partials, bool streaming)
         : plan_(plan),
           element_(element),
-          addresses_(addresses),
+          memory_{plan, addresses},
           partials_(partials),
           streaming_(streaming),
-          sink_(streaming && !plan.transposes, nullptr) {}
+          sink_(streaming && !plan.transposes, nullptr),
+          along_channels_(memory_, element, streaming, result_) {}
 
     int64_t first_channel(int64_t task) const {
         return task % plan_.channel_tiles * plan_.channel_tile;
@@ -58,8 +58,7 @@ class ChannelSum {
 
   private:
     char* address(int operand, int64_t channel, int64_t row) const {
-        return addresses_[operand] + channel * plan_.channel_stride[operand] +
-               row * plan_.row_stride[operand];
+        return memory_.address(operand, channel, row);
     }
     float* partial(int64_t block) const {
         return partials_ + block * kSums * plan_.channels + channel_;
@@ -68,9 +67,10 @@ class ChannelSum {
     // One block made of whole rows.
     void run_rows(int64_t begin, int64_t end, int64_t block) {
         if (plan_.traversal == Traversal::kAlongChannels) {
-            clear_lanes();
-            for (int64_t row = begin; row < end; ++row) along_channels(row, 0, plan_.row_length);
-            finish_lanes(block);
+            along_channels_.clear(channel_, channels_, parameters_);
+            for (int64_t row = begin; row < end; ++row)
+                along_channels_.add(row, 0, plan_.row_length);
+            along_channels_.finish(partial(block));
             return;
         }
         Lanes sums[kMaxTile][kSums];
@@ -97,9 +97,9 @@ class ChannelSum {
         }
         for (int64_t chunk = begin; chunk < end; ++chunk) {
             if (plan_.traversal == Traversal::kAlongChannels) {
-                clear_lanes();
-                along_channels(row, chunk * plan_.chunk, length(chunk));
-                finish_lanes(first_block + chunk);
+                along_channels_.clear(channel_, channels_, parameters_);
+                along_channels_.add(row, chunk * plan_.chunk, length(chunk));
+                along_channels_.finish(partial(first_block + chunk));
             } else {
                 Lanes sums[kMaxTile][kSums];
                 clear(sums, channels_);
@@ -215,170 +215,6 @@ class ChannelSum {
         }
     }
 
-    // --- channels contiguous ---
-
-    void clear_lanes() { lanes_.clear(channels_, plan_.row_length, plan_.lanes_together > 1); }
-    void finish_lanes(int64_t block) {
-        lanes_.add_lanes();
-        for (int k = 0; k < kSums; ++k)
-            lanes_.copy(k, channels_, partial(block) + k * plan_.channels);
-    }
-
-    // Positions [begin, begin + length) of a row; begin is a multiple of 16. Groups of
-    // positions, so that a lane's sum is loaded and stored once for several of them.
-    void along_channels(int64_t row, int64_t begin, int64_t length) {
-        int held = 0;  // positions whose outputs wait in result_
-        int n;
-        for (int64_t done = 0; done < length; done += n) {
-            n = static_cast<int>(least(plan_.position_group, length - done));
-            if (done == 0 && plan_.transposes) n = up_to_line(row, begin, n);
-            if (n > kSumLanes) n -= n % kSumLanes;
-            // Neighbouring positions of neighbouring lanes are walked as one with more channels.
-            const int lanes = plan_.lanes_together;
-            int64_t offset[kGroup][Loops::kMaxOperands];
-            position_offsets(begin + done, n, lanes, offset);
-            for (int lane = 0; lane < kSumLanes && lane < n; lane += lanes) {
-                OfLane positions;
-                positions.count = 0;
-                for (int p = lane; p < n; p += kSumLanes) {
-                    char** at = positions.at[positions.count++];
-                    for (int k = 0; k < kOperands; ++k)
-                        at[k] = address(k, channel_, row) + offset[p][k];
-                    if (Element::kWrites && plan_.transposes)
-                        at[kOperands - 1] =
-                            reinterpret_cast<char*>(result_ + (held + p) * kResultPitch);
-                }
-                const int elements = static_cast<int>(least(lanes, n - lane)) * channels_;
-                if (plan_.prefetch != 0) {
-                    add_positions<true>(positions, lane, elements);
-                } else {
-                    add_positions<false>(positions, lane, elements);
-                }
-            }
-            if constexpr (Element::kWrites) {
-                if (!plan_.transposes) continue;
-                held += n;
-                const bool has_room = n == kGroup && held + kGroup <= kResultLines;
-                if (streaming_ && has_room && done + n < length) continue;
-                const int64_t first = begin + done + n - held;
-                store_columns(address(2, channel_, row) + first * static_cast<int64_t>(sizeof(T)),
-                              plan_.channel_stride[2], result_, kResultPitch, held, channels_,
-                              streaming_);
-                held = 0;
-            }
-        }
-    }
-    // At most n positions, a multiple of 16 where that ends where a cache line of the output does.
-    int up_to_line(int64_t row, int64_t begin, int n) const {
-        constexpr auto kSize = static_cast<int64_t>(sizeof(T));
-        const char* to = address(kOperands - 1, channel_, row) + begin * kSize;
-        const int64_t rest = bytes_to_line(to) / kSize;
-        return rest > 0 && rest % kSumLanes == 0 ? static_cast<int>(least(rest, n)) : n;
-    }
-
-    static constexpr int kGroup = static_cast<int>(kPositionGroup);
-    // The positions of a group that go to one lane.
-    struct OfLane {
-        int count;
-        char* at[kGroup / kSumLanes][kOperands];
-    };
-
-    // Adds positions to the sums of a lane and, of lanes that are walked together, of those after
-    // it.
-    template <bool kPrefetch>
-    void add_positions(const OfLane& positions, int lane, int elements) {
-        static_assert(kGroup / kSumLanes == 4);
-        switch (positions.count) {
-            case 1:
-                return add_positions<1, kPrefetch>(positions, lane, elements);
-            case 2:
-                return add_positions<2, kPrefetch>(positions, lane, elements);
-            case 3:
-                return add_positions<3, kPrefetch>(positions, lane, elements);
-            default:
-                return add_positions<4, kPrefetch>(positions, lane, elements);
-        }
-    }
-    template <int kCount, bool kPrefetch>
-    void add_positions(const OfLane& positions, int lane, int elements) {
-        char* at[kCount][kOperands];
-        std::memcpy(at, positions.at, sizeof(at));
-        float* sums = lanes_.at(0, lane, 0);
-        const float* parameters = parameters_;
-        const auto ahead = static_cast<uintptr_t>(plan_.prefetch);
-        int c = 0;
-        for (; c + kPairLanes <= elements; c += kPairLanes) {
-            add_to_lane<kCount, true, kPrefetch>(at, sums + kSums * c, parameters, ahead, c,
-                                                 kPairLanes);
-        }
-        if (c < elements) {
-            add_to_lane<kCount, false, kPrefetch>(at, sums + kSums * c, parameters, ahead, c,
-                                                  elements - c);
-        }
-    }
-    // Elements [c, c + n); `sums` are theirs.
-    template <int kCount, bool kWhole, bool kPrefetch>
-    AG_INLINE void add_to_lane(char* const (*at)[kOperands], float* sums, const float* parameters,
-                               uintptr_t ahead, int c, int n) {
-        const LanePair p = kWhole ? load_pair(parameters + c) : load_first_pair(parameters + c, n);
-        Lanes terms[kSums], later_terms[kSums];
-        LanePair s[kSums];
-        for (int k = 0; k < kSums; ++k) s[k] = load_pair(sums + k * kPairLanes);
-#pragma GCC unroll 4
-        for (int i = 0; i < kCount; ++i) {
-            const T* pa = reinterpret_cast<const T*>(at[i][0]) + c;
-            const T* pb = reinterpret_cast<const T*>(at[i][1]) + c;
-            if constexpr (kPrefetch) {
-                prefetch<Cache::kFirst>(pa, ahead, kPairLanes * sizeof(T));
-                prefetch<Cache::kFirst>(pb, ahead, kPairLanes * sizeof(T));
-            }
-            const LanePair x = kWhole ? load_pair(pa) : load_first_pair(pa, n);
-            const LanePair y = kWhole ? load_pair(pb) : load_first_pair(pb, n);
-            const LanePair value = {element_(x.low, y.low, p.low, terms),
-                                    element_(x.high, y.high, p.high, later_terms)};
-            if (Element::kWrites) {
-                T* po = reinterpret_cast<T*>(at[i][kOperands - 1]) + c;
-                const bool streams = streaming_ && !plan_.transposes;
-                if (kWhole) {
-                    streams ? stream_store_pair(po, value) : store_pair(po, value);
-                } else if (streams && n * static_cast<int>(sizeof(T)) == kCacheLine) {
-                    stream_first_packed(po, pack<T>(value), n);
-                } else {
-                    store_first_pair(po, value, n);
-                }
-            }
-            for (int k = 0; k < kSums; ++k) {
-                s[k].low = s[k].low + terms[k];
-                s[k].high = s[k].high + later_terms[k];
-            }
-        }
-        for (int k = 0; k < kSums; ++k) {
-            store_raw(sums + k * kPairLanes, s[k].low);
-            store_raw(sums + k * kPairLanes + kLanes, s[k].high);
-        }
-    }
-
-    // Of n positions, every `step`-th one.
-    void position_offsets(int64_t position, int n, int step,
-                          int64_t (*offset)[Loops::kMaxOperands]) const {
-        if (plan_.positions.count <= 1) {
-            for (int p = 0; p < n; p += step) {
-                for (int k = 0; k < kOperands; ++k)
-                    offset[p][k] = (position + p) * plan_.positions.stride[0][k];
-            }
-            return;
-        }
-        for (int p = 0; p < n; ++p) loop_offsets(position + p, offset[p]);
-    }
-    void loop_offsets(int64_t position, int64_t* offset) const {
-        for (int k = 0; k < kOperands; ++k) offset[k] = 0;
-        for (int d = plan_.positions.count - 1; d >= 0; --d) {
-            const int64_t index = position % plan_.positions.extent[d];
-            position /= plan_.positions.extent[d];
-            for (int k = 0; k < kOperands; ++k) offset[k] += index * plan_.positions.stride[d][k];
-        }
-    }
-
     // --- staged: tiles of 64 channels by 64 positions, or of one channel by 1024 where channels
     // are far apart in memory ---
 
@@ -423,7 +259,7 @@ class ChannelSum {
             const int64_t position = begin + column;
             const int run = static_cast<int>(least(n - column, extent - position % extent));
             int64_t offset[Loops::kMaxOperands];
-            loop_offsets(position, offset);
+            memory_.position_offsets(position, offset);
             function(address(operand, channel_, row) + offset[operand], column,
                      Tile{plan_.channel_stride[operand], stride, channels_, run, ahead});
             column += run;
@@ -431,27 +267,26 @@ class ChannelSum {
     }
 
     static constexpr int kMaxTile = static_cast<int>(kRowChannels);
-    // Of outputs that are transposed: past the caches, runs of 256 bytes (measured).
-    static constexpr int kResultLines = sizeof(T) == 2 ? 128 : 64;
     static constexpr int kMaxChunks = static_cast<int>(kChunksPerTask);
     static constexpr int kResultColumns = static_cast<int>(kTransposed);
-    static constexpr int kResultPitch = kResultColumns + kPairLanes;
-    static_assert(kGroup <= kResultLines && kFewChannels <= kResultLines);
+    static constexpr int kResultLines = AlongChannels<Element>::kResultLines;
+    static constexpr int kResultPitch = AlongChannels<Element>::kResultPitch;
+    static_assert(kFewChannels <= kResultLines);
     static constexpr int kStagePositions = 64;
     static constexpr int kStage = static_cast<int>(kFewChannels) * (kStagePositions + kLanes);
 
     const ChannelSumPlan& plan_;
     const Element& element_;
-    char* const* addresses_;
+    const ChannelMemory memory_;
     float* partials_;
     const bool streaming_;
     Sink<T> sink_;
     int64_t channel_ = 0;
     int channels_ = 0;
     const float* parameters_ = nullptr;
-    LaneSums<kSums> lanes_;
     // Outputs of channels by positions, or of positions by channels, on their way to be transposed.
     alignas(64) T result_[Element::kWrites ? kResultLines * kResultPitch : 1];
+    AlongChannels<Element> along_channels_;
 };
 
 // totals[c - begin] = sum over blocks of one of the sums, for channels [begin, end) of at most 64.

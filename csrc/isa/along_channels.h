@@ -1,0 +1,261 @@
+// The loops of a ChannelSumPlan where neighbours in memory are channels.
+#pragma once
+
+#include "core/channel_sum.h"
+#include "isa/lane_sums.h"
+#include "isa/prefetch.h"
+#include "isa/stream.h"
+#include "isa/transpose.h"
+
+namespace ascend_grad {
+namespace {
+
+// Where the elements of a plan's operands are.
+struct ChannelMemory {
+    const ChannelSumPlan& plan;
+    char* const* addresses;
+
+    char* address(int operand, int64_t channel, int64_t row) const {
+        return addresses[operand] + channel * plan.channel_stride[operand] +
+               row * plan.row_stride[operand];
+    }
+    // From a row's first position, for all operands.
+    void position_offsets(int64_t position, int64_t* offset) const {
+        if (plan.positions.count <= 1) {
+            for (int k = 0; k < plan.operands; ++k)
+                offset[k] = position * plan.positions.stride[0][k];
+            return;
+        }
+        for (int k = 0; k < plan.operands; ++k) offset[k] = 0;
+        for (int d = plan.positions.count - 1; d >= 0; --d) {
+            const int64_t index = position % plan.positions.extent[d];
+            position /= plan.positions.extent[d];
+            for (int k = 0; k < plan.operands; ++k)
+                offset[k] += index * plan.positions.stride[d][k];
+        }
+    }
+};
+
+template <class Element>
+class AlongChannels {
+    using T = typename Element::T;
+    static constexpr int kSums = Element::kSums;
+    static constexpr int kOperands = Element::kWrites ? 3 : 2;
+    static constexpr int kGroup = static_cast<int>(kPositionGroup);
+
+  public:
+    // Outputs of positions by channels, on their way to be transposed: so many lines that runs past
+    // the caches have 256 bytes (measured).
+    static constexpr int kResultLines = sizeof(T) == 2 ? 128 : 64;
+    static constexpr int kResultPitch = static_cast<int>(kTransposed) + kPairLanes;
+    static_assert(kGroup <= kResultLines);
+
+    // `result` has kResultLines * kResultPitch elements if the plan transposes outputs.
+    AlongChannels(const ChannelMemory& memory, const Element& element, bool streaming, T* result)
+        : memory_(memory),
+          plan_(memory.plan),
+          element_(element),
+          streaming_(streaming),
+          result_(result) {}
+
+    // Begins a block of channels [first, first + count).
+    void clear(int64_t first, int count, const float* parameters) {
+        channel_ = first;
+        channels_ = count;
+        parameters_ = parameters;
+        lanes_.clear(count, plan_.row_length, plan_.lanes_together > 1);
+    }
+    // Adds positions [begin, begin + length) of a row; begin is a multiple of 16.
+    void add(int64_t row, int64_t begin, int64_t length) {
+        const int64_t whole = plan_.by_lane ? length / kGroup * kGroup : 0;
+        if (whole > 0) lane_by_lane(row, begin, whole / kGroup);
+        if (whole < length) group_by_group(row, begin + whole, length - whole);
+    }
+    // The block's sums.
+    void finish(float* partials) {
+        lanes_.add_lanes();
+        for (int k = 0; k < kSums; ++k) lanes_.copy(k, channels_, partials + k * plan_.channels);
+    }
+
+  private:
+    // The positions of a group that go to one lane.
+    struct OfLane {
+        int count = 0;
+        char* at[kGroup / kSumLanes][kOperands];
+    };
+    // Every sixteenth of n positions from `first` on.
+    OfLane of_lane(int64_t row, int64_t first, int64_t n) const {
+        OfLane positions;
+        for (int64_t p = 0; p < n; p += kSumLanes) {
+            int64_t offset[Loops::kMaxOperands];
+            memory_.position_offsets(first + p, offset);
+            char** at = positions.at[positions.count++];
+            for (int k = 0; k < kOperands; ++k)
+                at[k] = memory_.address(k, channel_, row) + offset[k];
+        }
+        return positions;
+    }
+
+    // Whole groups, lane by lane, so that its sums stay in the nearest cache.
+    void lane_by_lane(int64_t row, int64_t begin, int64_t groups) {
+        const int64_t run = channels_ * static_cast<int64_t>(sizeof(T));
+        Turn turn;
+        turn.element = static_cast<int>((run - plan_.prefetch) / static_cast<int64_t>(sizeof(T)));
+        OfLane positions = of_lane(row, begin, kGroup);
+        for (int64_t i = 1; i <= kSumLanes * groups; ++i) {
+            const int64_t lane = i / groups;
+            const OfLane next = of_lane(row, begin + i % groups * kGroup + lane, kGroup - lane);
+            for (int k = 0; k < 2; ++k)
+                turn.to[k] = static_cast<uintptr_t>(next.at[0][k] - positions.at[0][k] +
+                                                    plan_.prefetch - run);
+            add_positions<kGroup / kSumLanes, Asks::kTurning>(
+                positions, static_cast<int>((i - 1) / groups), channels_, turn);
+            positions = next;
+        }
+    }
+
+    // Groups of positions, so that a lane's sum is loaded and stored once for several of them.
+    void group_by_group(int64_t row, int64_t begin, int64_t length) {
+        int held = 0;  // positions whose outputs wait in result_
+        int n;
+        for (int64_t done = 0; done < length; done += n) {
+            n = static_cast<int>(least(plan_.position_group, length - done));
+            if (done == 0 && plan_.transposes) n = up_to_line(row, begin, n);
+            if (n > kSumLanes) n -= n % kSumLanes;
+            // Neighbouring positions of neighbouring lanes are walked as one with more channels.
+            const int lanes = plan_.lanes_together;
+            for (int lane = 0; lane < kSumLanes && lane < n; lane += lanes) {
+                OfLane positions = of_lane(row, begin + done + lane, n - lane);
+                if (Element::kWrites && plan_.transposes) {
+                    for (int i = 0; i < positions.count; ++i)
+                        positions.at[i][kOperands - 1] = reinterpret_cast<char*>(
+                            result_ + (held + lane + i * kSumLanes) * kResultPitch);
+                }
+                const int elements = static_cast<int>(least(lanes, n - lane)) * channels_;
+                add_positions(positions, lane, elements);
+            }
+            if constexpr (Element::kWrites) {
+                if (!plan_.transposes) continue;
+                held += n;
+                const bool has_room = n == kGroup && held + kGroup <= kResultLines;
+                if (streaming_ && has_room && done + n < length) continue;
+                const int64_t first = begin + done + n - held;
+                store_columns(memory_.address(2, channel_, row) +
+                                  first * static_cast<int64_t>(sizeof(T)),
+                              plan_.channel_stride[2], result_, kResultPitch, held, channels_,
+                              streaming_);
+                held = 0;
+            }
+        }
+    }
+    // At most n positions, a multiple of 16 where that ends where a cache line of the output does.
+    int up_to_line(int64_t row, int64_t begin, int n) const {
+        constexpr auto kSize = static_cast<int64_t>(sizeof(T));
+        const char* to = memory_.address(kOperands - 1, channel_, row) + begin * kSize;
+        const int64_t rest = bytes_to_line(to) / kSize;
+        return rest > 0 && rest % kSumLanes == 0 ? static_cast<int>(least(rest, n)) : n;
+    }
+
+    // Which loads are asked for: none, those `prefetch` bytes further on or, after an input's
+    // `turn`th element, others.
+    enum class Asks { kNothing, kAhead, kTurning };
+    struct Turn {
+        int element = 0;
+        uintptr_t to[2] = {};  // bytes from an element to what is asked for
+    };
+
+    // Adds positions to the sums of a lane and, of lanes that are walked together, of those after
+    // it.
+    void add_positions(const OfLane& positions, int lane, int elements) {
+        if (plan_.prefetch == 0) return add_positions<Asks::kNothing>(positions, lane, elements);
+        add_positions<Asks::kAhead>(positions, lane, elements);
+    }
+    template <Asks kAsks>
+    void add_positions(const OfLane& positions, int lane, int elements) {
+        static_assert(kGroup / kSumLanes == 4);
+        switch (positions.count) {
+            case 1:
+                return add_positions<1, kAsks>(positions, lane, elements, {});
+            case 2:
+                return add_positions<2, kAsks>(positions, lane, elements, {});
+            case 3:
+                return add_positions<3, kAsks>(positions, lane, elements, {});
+            default:
+                return add_positions<4, kAsks>(positions, lane, elements, {});
+        }
+    }
+    template <int kCount, Asks kAsks>
+    void add_positions(const OfLane& positions, int lane, int elements, Turn turn) {
+        char* at[kCount][kOperands];
+        std::memcpy(at, positions.at, sizeof(at));
+        float* sums = lanes_.at(0, lane, 0);
+        const float* parameters = parameters_;
+        const auto ahead = static_cast<uintptr_t>(plan_.prefetch);
+        int c = 0;
+        for (; c + kPairLanes <= elements; c += kPairLanes) {
+            add_to_lane<kCount, true, kAsks>(at, sums + kSums * c, parameters, ahead, turn, c,
+                                             kPairLanes);
+        }
+        if (c < elements) {
+            add_to_lane<kCount, false, kAsks>(at, sums + kSums * c, parameters, ahead, turn, c,
+                                              elements - c);
+        }
+    }
+    // Elements [c, c + n); `sums` are theirs.
+    template <int kCount, bool kWhole, Asks kAsks>
+    AG_INLINE void add_to_lane(char* const (*at)[kOperands], float* sums, const float* parameters,
+                               uintptr_t ahead, Turn turn, int c, int n) {
+        const LanePair p = kWhole ? load_pair(parameters + c) : load_first_pair(parameters + c, n);
+        Lanes terms[kSums], later_terms[kSums];
+        LanePair s[kSums];
+        for (int k = 0; k < kSums; ++k) s[k] = load_pair(sums + k * kPairLanes);
+        const bool turned = kAsks == Asks::kTurning && c >= turn.element;
+        const uintptr_t of_first = turned ? turn.to[0] : ahead;
+        const uintptr_t of_second = turned ? turn.to[1] : ahead;
+#pragma GCC unroll 4
+        for (int i = 0; i < kCount; ++i) {
+            const T* pa = reinterpret_cast<const T*>(at[i][0]) + c;
+            const T* pb = reinterpret_cast<const T*>(at[i][1]) + c;
+            if constexpr (kAsks != Asks::kNothing) {
+                prefetch<Cache::kFirst>(pa, of_first, kPairLanes * sizeof(T));
+                prefetch<Cache::kFirst>(pb, of_second, kPairLanes * sizeof(T));
+            }
+            const LanePair x = kWhole ? load_pair(pa) : load_first_pair(pa, n);
+            const LanePair y = kWhole ? load_pair(pb) : load_first_pair(pb, n);
+            const LanePair value = {element_(x.low, y.low, p.low, terms),
+                                    element_(x.high, y.high, p.high, later_terms)};
+            if (Element::kWrites) {
+                T* po = reinterpret_cast<T*>(at[i][kOperands - 1]) + c;
+                const bool streams = streaming_ && !plan_.transposes;
+                if (kWhole) {
+                    streams ? stream_store_pair(po, value) : store_pair(po, value);
+                } else if (streams && n * static_cast<int>(sizeof(T)) == kCacheLine) {
+                    stream_first_packed(po, pack<T>(value), n);
+                } else {
+                    store_first_pair(po, value, n);
+                }
+            }
+            for (int k = 0; k < kSums; ++k) {
+                s[k].low = s[k].low + terms[k];
+                s[k].high = s[k].high + later_terms[k];
+            }
+        }
+        for (int k = 0; k < kSums; ++k) {
+            store_raw(sums + k * kPairLanes, s[k].low);
+            store_raw(sums + k * kPairLanes + kLanes, s[k].high);
+        }
+    }
+
+    const ChannelMemory& memory_;
+    const ChannelSumPlan& plan_;
+    const Element& element_;
+    const bool streaming_;
+    T* const result_;
+    int64_t channel_ = 0;
+    int channels_ = 0;
+    const float* parameters_ = nullptr;
+    LaneSums<kSums> lanes_;
+};
+
+}  // namespace
+}  // namespace ascend_grad
