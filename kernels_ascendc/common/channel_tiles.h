@@ -180,9 +180,11 @@ class ChannelTiles {
                                   uint32_t count, uint32_t lanes, const LocalTensor<float>& scratch,
                                   const LocalTensor<float>& transposing) const {
         if (tiling_.layout == CHANNEL_SUM_CHANNELS) {
+            for (uint32_t i = 0; tiling_.turns && i < count; ++i)
+                turn_channels(sums[i], tiles[i], lanes, scratch, transposing);
             // As many at a time as an instruction can take.
             const uint32_t together = count * lanes > CHANNEL_SUM_MAX_CHANNELS ? 1 : count;
-            for (uint32_t i = 0; i < count; i += together)
+            for (uint32_t i = 0; !tiling_.turns && i < count; i += together)
                 reduce_channels(sums + i, tiles + i, together, lanes, scratch, transposing);
             return;
         }
@@ -255,6 +257,29 @@ class ChannelTiles {
         fold(scratch, halved_floats() / 2 * rows, kBlockFloats * rows);
         for (uint32_t i = 0; i < count; ++i)
             keep_eights(sums[i], scratch[i * lanes * kBlockFloats], lanes, tiles[i], transposing);
+    }
+
+    // Sums of lanes, sixteen at a time as columns of `rows`.
+    __aicore__ inline void turn_channels(const LocalTensor<float>& sums,
+                                         const LocalTensor<float>& tile, uint32_t lanes,
+                                         const LocalTensor<float>& rows,
+                                         const LocalTensor<float>& transposing) const {
+        const bool odd = tiling_.pitch % kBlockFloats > 0;
+        const uint32_t count = tiling_.length + (odd ? kBlockFloats - 1 : 0);
+        for (uint32_t first = 0; first < lanes; first += kLanes) {
+            interleave(rows, tile[first * tiling_.pitch], round_up(count, kLengthStep),
+                       tiling_.pitch, transposing, lanes - first);
+            for (uint32_t i = 0; odd && i < 2; ++i) {
+                const uint32_t at = i * kRepeatFloats;
+                clear(rows[at], tiling_.before[i]);
+                clear(rows[tiling_.length * kLanes + at], ~tiling_.before[i]);
+            }
+            fold_to(sums[first], rows, count * kLanes, kLanes);
+        }
+    }
+    __aicore__ inline void clear(const LocalTensor<float>& floats, uint64_t bits) const {
+        uint64_t mask[2] = {bits, 0};
+        if (bits != 0) Duplicate(floats, 0.0f, mask, 1, 1, 8);
     }
 
     // sums[...] = the sums of `count` channels as eights of floats, as tiling.width has them.

@@ -77,8 +77,9 @@ __aicore__ inline uint32_t repeats_of_rows(uint32_t rows) {
 
 #if __CCE_AICORE__ != 100
 
-// float: to[i * 16 + lane] = from[lane * pitch + i], i < length; length and pitch are multiples of
-// 8. With fewer than 16 lanes the others repeat lane 0. `scratch` is not used.
+// float: to[i * 16 + lane] = from[lane * pitch + i], i < length, a multiple of 8; a lane that
+// begins inside a block is taken from that block's begin on. With fewer than 16 lanes the others
+// repeat lane 0. `scratch` is not used.
 __aicore__ inline void interleave(const LocalTensor<float>& to, const LocalTensor<float>& from,
                                   uint32_t length, uint32_t pitch, const LocalTensor<float>&,
                                   uint32_t lanes = kLanes) {
@@ -88,7 +89,7 @@ __aicore__ inline void interleave(const LocalTensor<float>& to, const LocalTenso
         const uint32_t repeats = (left < kMaxRepeat * kStep ? left : kMaxRepeat * kStep) / kStep;
         LocalTensor<float> target[16], source[16];
         for (uint32_t k = 0; k < 16; ++k) {
-            source[k] = from[(k < lanes ? k : 0) * pitch + done];
+            source[k] = from[(k < lanes ? k : 0) * pitch / kStep * kStep + done];
             target[k] = to[done * kLanes + k * kStep];
         }
         transpose_blocks(target, source, repeats, kLanes, 1);
