@@ -18,8 +18,8 @@
 #define CHANNEL_SUM_PIECES 4    // a piece of one channel; lanes of a block belong to that channel
 #define CHANNEL_SUM_FLAT 5      // an even stretch of memory, wherever channels begin in it
 
-// Channels of a tile of CHANNEL_SUM_CHANNELS, at most: the strides of an instruction that adds
-// them.
+// Channels of a tile of CHANNEL_SUM_CHANNELS, at most, unless it `turns`: the strides of an
+// instruction that adds them.
 #define CHANNEL_SUM_MAX_CHANNELS 31
 
 struct ChannelSumTiling {

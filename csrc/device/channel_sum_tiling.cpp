@@ -16,13 +16,6 @@ constexpr int64_t kSlack = 64;                 // elements that instructions may
 // rounded up by; ChannelLanes::kTailBytes of 910A.
 constexpr uint64_t kConstantBytes910A = 768, kConstantBytes = 512, kTailBytes910A = 1536;
 
-// Whether adding up channels one by one takes longer than transposing them: cycles for each, for
-// each sixteen, and for each element of those.
-bool pays_turning(const ChannelSumTiling& t) {
-    const int64_t turned = divide_up(t.slots, kLanes) * (280 + t.length / 2);
-    return t.layout == CHANNEL_SUM_CHANNELS && t.width == 1 && 45 * int64_t{t.slots} > turned;
-}
-
 void set_spaces(const ChannelLimits& limits, ChannelSumTiling& t) {
     const bool flat = t.layout == CHANNEL_SUM_FLAT;
     const bool eights = flat || t.layout == CHANNEL_SUM_CHANNELS || t.layout == CHANNEL_SUM_PIECES;
@@ -38,7 +31,7 @@ void set_spaces(const ChannelLimits& limits, ChannelSumTiling& t) {
     int64_t tile = int64_t{t.slots} * t.pitch;
     if (t.layout == CHANNEL_SUM_GROUPS || t.layout == CHANNEL_SUM_SPREAD)
         tile = std::max(tile, kLanes * std::max(round_up(t.length, limits.turned), group));
-    t.turns = pays_turning(t);
+    t.turns = t.layout == CHANNEL_SUM_CHANNELS && t.width == 1 && pays_turning(t.slots, t.length);
     if (t.turns) {
         tile = std::max<int64_t>(tile, kLanes * (t.length + kLanes));
         for (uint32_t bit = 0; bit < 2 * 64; ++bit)

@@ -91,7 +91,7 @@ void check_memory(const Case& c) {
             "tiles of a load", c, t.load_slots);
     require(t.pitch * c.kernel.element_bytes % 32 == 0 || t.lane_stride == t.pitch,
             "distance of lanes", c, t.pitch);
-    require(t.layout != CHANNEL_SUM_CHANNELS || t.slots <= CHANNEL_SUM_MAX_CHANNELS,
+    require(t.layout != CHANNEL_SUM_CHANNELS || t.turns || t.slots <= CHANNEL_SUM_MAX_CHANNELS,
             "channels of a tile", c, t.slots);
     if (t.layout == CHANNEL_SUM_FLAT) {
         const kernels::ChannelFlat flat(t);
