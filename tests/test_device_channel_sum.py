@@ -94,6 +94,7 @@ def test_random_prelus(soc: str, dtype: np.dtype, device_seeds: range) -> None:
         (2, 3, 8200),
         (2, 3, 70001),
         (3, 192, 35, 35),
+        (18, 128, 13, 13),
         (30, 201, 79),
         (40, 3, 15, 15),
         (5, 1, 111, 111),
