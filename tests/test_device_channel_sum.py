@@ -87,12 +87,14 @@ def test_random_prelus(soc: str, dtype: np.dtype, device_seeds: range) -> None:
         (40, 6, 17, 19),
         (70, 2, 2003),
         (6, 64, 7, 7),
+        (96, 128, 7, 7),
         (129, 5, 3),
         (2, 17, 31, 33),
         (1, 300, 4, 97),
         (2, 3, 8200),
         (2, 3, 70001),
         (3, 192, 35, 35),
+        (36, 128, 13, 13),
         (30, 201, 79),
         (40, 3, 15, 15),
         (5, 1, 111, 111),
@@ -206,6 +208,17 @@ def test_large_arrays_move_once(
     assert moved <= least * (1 + (more if dtype == FLOAT32 else more_of_16_bit))
     assert len(launches.kernels) == 1
     assert launches.total("scalar_accesses") == 0
+
+
+@pytest.mark.parametrize(
+    ("shape", "limit"),
+    [((32, 64, 56, 56), 1.07), ((64, 512, 7, 7), 1.15), ((4096, 1000), 1.09)],
+    ids=str,
+)
+def test_batch_norm_takes_little_longer_than_its_bytes(shape: tuple[int, ...], limit: float) -> None:
+    """In the emulator's model; docs/device_costs.md says what of."""
+    _, launches = emulate(BATCH_NORM, *operands(BATCH_NORM, shape))
+    assert launches.total("cycles") <= limit * launches.total("bound_cycles")
 
 
 @pytest.mark.parametrize("dtype", (FLOAT32, FLOAT16), ids=str)

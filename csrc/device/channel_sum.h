@@ -18,8 +18,8 @@
 #define CHANNEL_SUM_PIECES 4    // a piece of one channel; lanes of a block belong to that channel
 #define CHANNEL_SUM_FLAT 5      // an even stretch of memory, wherever channels begin in it
 
-// Channels of a tile of CHANNEL_SUM_CHANNELS, at most: the strides of an instruction that adds
-// them.
+// Channels of a tile of CHANNEL_SUM_CHANNELS, at most, unless it `turns`: the strides of an
+// instruction that adds them.
 #define CHANNEL_SUM_MAX_CHANNELS 31
 
 struct ChannelSumTiling {
@@ -57,4 +57,7 @@ struct ChannelSumTiling {
     uint32_t vector_space;    // floats of a block's channel vector in the unified buffer
     uint32_t sum_space;       // floats of a block's sums there
     uint32_t input_buffers;   // 2, or 3 where a load may be stored while another is worked on
+    uint32_t turns;           // sums of CHANNEL_SUM_CHANNELS by transposing sixteen lanes whole
+    uint64_t before[2];  // bits of sixteen lanes by eight rows: what shares a block with the lane
+                         // before; of rows 0 to 3, 4 to 7
 };

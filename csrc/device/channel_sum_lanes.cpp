@@ -11,6 +11,7 @@ constexpr double kOddCopies = 1 / 0.7;  // time of copies that begin unevenly
 constexpr int64_t kManyRows = 64;       // that are worth joining
 constexpr int64_t kHeads = 6;           // times the room before a lane that pay for it
 constexpr int64_t kLeastJoined = 64;    // elements of a channel, for less sums take long
+constexpr int64_t kMostJoined = 64;     // channels, of which each core exchanges sums
 constexpr int64_t kMaxGroup = 255;      // repeats of one instruction
 constexpr int64_t kManyFlat = 128;      // channels, of one row or several, that repeats run over
 constexpr int64_t kMostFlat = 1536;     // sums for which there is room beside a tile
@@ -210,11 +211,12 @@ int64_t spread_group(const ChannelShape& shape, const ChannelLimits& limits) {
 // none. Loads then begin with the first of them only, so that there must be as many in every one.
 int64_t joined_channels(const ChannelShape& shape, const ChannelLimits& limits) {
     if (!limits.copies_bytes || shape.inner < kLeastJoined) return 0;
-    const int64_t most = std::min<int64_t>(CHANNEL_SUM_MAX_CHANNELS, limits.tile / shape.inner);
+    const int64_t most = std::min(kMostJoined, limits.tile / shape.inner);
     int64_t best = 0;
     double least = kOddCopies;
     for (int64_t count = 1; count <= most; ++count) {
-        if (shape.channels % count != 0) continue;
+        const bool fits = count <= CHANNEL_SUM_MAX_CHANNELS || pays_turning(count, shape.inner);
+        if (!fits || shape.channels % count != 0) continue;
         const int64_t loads = shape.outer * shape.channels / count;
         const auto slowest = static_cast<double>(round_up(loads, limits.cores));
         const auto bytes = static_cast<double>(count * shape.inner * limits.element);
@@ -228,6 +230,10 @@ int64_t joined_channels(const ChannelShape& shape, const ChannelLimits& limits) 
 }
 
 }  // namespace
+
+bool pays_turning(int64_t channels, int64_t length) {
+    return 45 * channels > divide_up(channels, kLanes) * (280 + length / 2);
+}
 
 void choose_lanes(const ChannelShape& shape, const ChannelLimits& limits, ChannelSumTiling& t) {
     const int64_t row = shape.channels * shape.inner;

@@ -52,6 +52,10 @@ inline uint32_t to_u32(int64_t value) {
     return static_cast<uint32_t>(value);
 }
 
+// Whether adding up so many channels of CHANNEL_SUM_CHANNELS one by one takes longer than
+// transposing them: cycles for each, for each sixteen, and for each element of those.
+bool pays_turning(int64_t channels, int64_t length);
+
 // Sets what lanes are, and how many a tile has.
 void choose_lanes(const ChannelShape& shape, const ChannelLimits& limits, ChannelSumTiling& t);
 

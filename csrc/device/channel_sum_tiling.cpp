@@ -31,6 +31,13 @@ void set_spaces(const ChannelLimits& limits, ChannelSumTiling& t) {
     int64_t tile = int64_t{t.slots} * t.pitch;
     if (t.layout == CHANNEL_SUM_GROUPS || t.layout == CHANNEL_SUM_SPREAD)
         tile = std::max(tile, kLanes * std::max(round_up(t.length, limits.turned), group));
+    t.turns = t.layout == CHANNEL_SUM_CHANNELS && t.width == 1 && pays_turning(t.slots, t.length);
+    if (t.turns) {
+        tile = std::max<int64_t>(tile, kLanes * (t.length + kLanes));
+        for (uint32_t bit = 0; bit < 2 * 64; ++bit)
+            t.before[bit / 64] |= uint64_t{bit / kLanes < bit % kLanes * t.pitch % kFloatsOfBlock}
+                                  << bit % 64;
+    }
     // Sums of parts of channels; of the first and the last one there is less than a channel.
     if (flat) tile = std::max(tile, tile * kFloatsOfBlock / t.spatial) + 2 * kSlack;
     t.tile = to_u32(round_up(std::max<int64_t>(tile, 1024) + kSlack, kSlack));

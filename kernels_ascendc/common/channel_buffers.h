@@ -19,11 +19,14 @@ struct BitsOf<4> {
 // on before the second is there.
 template <typename T, bool kWrites, bool kSplits>
 class ChannelBuffers {
+    static constexpr uint32_t kMaxParts = 3;
+
   public:
     struct Load {
         LaneRun run;
         LocalTensor<T> first, second;
         LocalTensor<T> inputs;
+        uint32_t parts, ends[kMaxParts];  // of the second input, elements
     };
 
     __aicore__ inline ChannelBuffers(TPipe& pipe, const ChannelSumTiling& tiling, GM_ADDR first,
@@ -45,6 +48,8 @@ class ChannelBuffers {
             SetFlag<HardEvent::MTE3_MTE2>(is_stored_[i]);
         }
         if (kSplits) first_is_loaded_ = new_event<HardEvent::MTE2_V>();
+        for (uint32_t i = 0; kSplits && i + 1 < kMaxParts; ++i)
+            part_is_loaded_[i] = new_event<HardEvent::MTE2_V>();
 #if __CCE_AICORE__ == 220
         if (kWrites) {
             const LocalTensor<Bits> bits = bits_.template Get<Bits>();
@@ -58,8 +63,14 @@ class ChannelBuffers {
             end_event<HardEvent::MTE3_MTE2>(is_stored_[i]);
         }
         if (kSplits) release_event<HardEvent::MTE2_V>(first_is_loaded_);
+        for (uint32_t i = 0; kSplits && i + 1 < kMaxParts; ++i)
+            release_event<HardEvent::MTE2_V>(part_is_loaded_[i]);
     }
 
+    // Whether the second input of a run may be loaded in parts.
+    __aicore__ inline bool has_parts(const LaneRun& run) const {
+        return lanes_.has_parts(run) && run.count >= kLeastParts;
+    }
     // load_second() follows, then take() and give_back(); what it returns stays until store_rest()
     // or `count_` further loads.
     __aicore__ inline const Load& load_first(const LaneRun& run) {
@@ -74,8 +85,25 @@ class ChannelBuffers {
         if (kSplits) SetFlag<HardEvent::MTE2_V>(first_is_loaded_);
         return load;
     }
-    __aicore__ inline void load_second(const Load& load, bool is_last) {
-        lanes_.load_second(load.inputs, load.run);
+    // With `in_parts` the second input comes in ever smaller ones, of which the first has at least
+    // half of it, each to be taken.
+    __aicore__ inline void load_second(bool is_last, bool in_parts) {
+        Load& load = loads_[loaded_ % count_];
+        const LaneRun& run = load.run;
+        load.parts = 0;
+        if (kSplits && in_parts) {
+            for (uint32_t begin = 0; load.parts + 1 < kMaxParts;) {
+                const uint32_t rest = run.count / (load.parts == 0 ? 2 : 8);
+                const uint32_t end = lanes_.even_from(run, run.count - rest);
+                lanes_.load_second(load.inputs, run, begin, end);
+                SetFlag<HardEvent::MTE2_V>(part_is_loaded_[load.parts]);
+                load.ends[load.parts++] = begin = end;
+            }
+            lanes_.load_second(load.inputs, run, load.ends[load.parts - 1], run.count);
+        } else {
+            lanes_.load_second(load.inputs, run);
+        }
+        load.ends[load.parts++] = run.count;
         LocalTensor<T> inputs = load.inputs;
         inputs_.EnQue(inputs);
         // Results wait until their buffer is wanted: loads come first.
@@ -97,6 +125,14 @@ class ChannelBuffers {
     // Before both inputs are worked on, and after it.
     __aicore__ inline void take() {
         inputs_.template DeQue<T>();
+    }
+    // The same for a part of the second; the last one takes both.
+    __aicore__ inline void take(const Load& load, uint32_t part) {
+        if (part + 1 == load.parts) {
+            take();
+        } else {
+            WaitFlag<HardEvent::MTE2_V>(part_is_loaded_[part]);
+        }
     }
     __aicore__ inline void give_back() {
         const uint32_t buffer = (loaded_ - 1) % count_;
@@ -120,6 +156,7 @@ class ChannelBuffers {
 
   private:
     static constexpr uint32_t kMaxBuffers = 3;
+    static constexpr uint32_t kLeastParts = 8 * ChannelLanes<T>::kEven;  // elements of a run
 
     // Moves what begins at an even place of the result, but within a block here, to the first
     // input's begin.
@@ -170,6 +207,7 @@ class ChannelBuffers {
     uint32_t loaded_ = 0, stored_ = 0;  // how many
     bool is_begun_ = false;             // half of the next one is stored
     event_t is_worked_on_[kMaxBuffers], is_stored_[kMaxBuffers], first_is_loaded_;
+    event_t part_is_loaded_[kMaxParts - 1];
 };
 
 }  // namespace kernels

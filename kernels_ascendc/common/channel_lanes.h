@@ -45,6 +45,20 @@ class ChannelLanes {
     __aicore__ inline void load_second(const LocalTensor<T>& inputs, const LaneRun& run) {
         load_one(inputs[second_at()], second_, run);
     }
+    // From element `begin` of a run that has_parts() to `end`, both even places or its ends.
+    __aicore__ inline void load_second(const LocalTensor<T>& inputs, const LaneRun& run,
+                                       uint32_t begin, uint32_t end) {
+        const uint32_t at = second_at() + begin_of(run) + begin;
+        load_piece(inputs, at, second_, run.offset + begin, end - begin);
+    }
+    // Whether a run can be loaded in parts.
+    __aicore__ inline bool has_parts(const LaneRun& run) const {
+        return is_one_piece(run) && run.offset % kBlock<T> == 0;
+    }
+    // The first even place of a run from element `at` on.
+    __aicore__ inline uint32_t even_from(const LaneRun& run, uint32_t at) const {
+        return at + static_cast<uint32_t>((kEven - (run.offset + at) % kEven) % kEven);
+    }
 
     // Bytes of store()'s `tail`.
 #if __CCE_AICORE__ == 100

@@ -49,6 +49,8 @@ class ChannelSum {
     static constexpr bool kFlat = false;
 #endif
     static constexpr uint32_t kWork = Element::kWork > kLeastWork ? Element::kWork : kLeastWork;
+    // Otherwise the vector unit is behind the loads: there is more to do, for half the bytes.
+    static constexpr bool kInParts = kSplits && kWork == 0;
     using Buffers = ChannelBuffers<T, Element::kWrites, kSplits>;
     using Load = typename Buffers::Load;
 
@@ -124,9 +126,11 @@ class ChannelSum {
                  tiles += (run.lanes - 1) / tiling_.slots + 1) {
                 at_end = walk.next(run);
                 const bool first = tiles == 0;
-                const Load& load = load_inputs(run, walk, first);
-                if (first) begin_tiles(channels, lanes, last_channels);
                 const bool splits = kSplits && run.lanes <= tiling_.slots;
+                const bool in_parts = kInParts && splits && walk.done() &&
+                                      channels.has_sides(run) && buffers_.has_parts(run);
+                const Load& load = load_inputs(run, walk, first, in_parts);
+                if (first) begin_tiles(channels, lanes, last_channels);
                 if (splits) work_on_first(load, first);
                 // Nothing overlaps with what comes after a core's last load.
                 if (splits && walk.done()) {
@@ -141,7 +145,12 @@ class ChannelSum {
                         stored = 1;
                     }
                 }
-                process(load, first, splits);
+                if (in_parts) {
+                    process_parts(load, first, channels, added ? more_sums_ : sums);
+                    reduced = kSums;
+                } else {
+                    process(load, first, splits);
+                }
             }
             if (!added && reduced == 0) sums = block_sums_.template AllocTensor<float>();
             reduce(added ? more_sums_ : sums, reduced, kSums, channels, lanes, tiles_.vector);
@@ -177,7 +186,7 @@ class ChannelSum {
             Duplicate(more_sums_, 0.0f, floats);
             for (uint32_t tiles = 0; tiles < kTilesPerSum && !at_end; ++tiles) {
                 at_end = walk.next(run);
-                const Load& load = load_inputs(run, walk, begins);
+                const Load& load = load_inputs(run, walk, begins, false);
                 if (begins) {
                     channels.repeat(values, vectors_.take(1, tiling_.group), tiles_.vector,
                                     tiles_.sums[0], tiles_.work[0]);
@@ -205,11 +214,11 @@ class ChannelSum {
     }
 
     __aicore__ inline const Load& load_inputs(const LaneRun& run, const ChannelWalk& walk,
-                                              bool with_vector) {
+                                              bool with_vector, bool in_parts) {
         if (kVectorFirst && with_vector) vectors_.load(walk);
         const Load& load = buffers_.load_first(run);
         if (!kVectorFirst && with_vector) vectors_.load(walk);
-        buffers_.load_second(load, walk.done());
+        buffers_.load_second(walk.done(), in_parts);
         return load;
     }
 
@@ -234,9 +243,9 @@ class ChannelSum {
 
     __aicore__ inline void process(const Load& load, bool first, bool splits) {
         const LaneRun& run = load.run;
+        const uint32_t begin = run.slot * tiling_.pitch;
         buffers_.take();
         if (!splits) buffers_.wait_for_first();
-        const uint32_t begin = run.slot * tiling_.pitch;
         for (uint32_t lane = 0; lane < run.lanes; lane += tiling_.slots) {
             const uint32_t at = lane * tiling_.pitch;
             const uint32_t whole = tiling_.slots * tiling_.pitch, left = run.count - at;
@@ -253,6 +262,28 @@ class ChannelSum {
             first = false;
         }
         buffers_.give_back();
+    }
+
+    // The same where the second input comes in parts, the first of which has eight lanes: they are
+    // reduced while the others arrive. Sums up the last sum.
+    __aicore__ inline void process_parts([[maybe_unused]] const Load& load,
+                                         [[maybe_unused]] bool first,
+                                         [[maybe_unused]] const ChannelTiles& channels,
+                                         [[maybe_unused]] const LocalTensor<float>& sums) {
+#if __CCE_AICORE__ != 100
+        LocalTensor<T> other = buffers_.borrow();
+        const LocalTensor<float> rows = other.template ReinterpretCast<float>();
+        const LocalTensor<float> tile = tiles_.sums[kSums - 1];
+        for (uint32_t part = 0, from = 0; part < load.parts; from = load.ends[part++]) {
+            buffers_.take(load, part);
+            element_(tiles_at(load, from, from), load.ends[part] - from, first);
+            if (part == 0) channels.reduce_side(rows, tile, 0);
+        }
+        channels.reduce_side(rows, tile, 1);
+        channels.join_sides(sums[(kSums - 1) * tiling_.sum_space], rows);
+        buffers_.give_back();
+        buffers_.give_back(other);
+#endif
     }
 
     // From element `from` of the load and `at` of the tile on.

@@ -1,6 +1,7 @@
 // Between vectors with a value per channel and tiles of lanes (device/channel_sum.h).
 #pragma once
 
+#include "common/channel_walk.h"
 #include "common/joined_rows.h"
 #include "device/channel_sum.h"
 
@@ -75,6 +76,9 @@ __aicore__ inline void repeat_lane_rows(const LocalTensor<float>& to,
     }
 }
 
+// Repeats that take as long as the start of an instruction.
+constexpr uint32_t kStartRepeats = 14;
+
 // The reverse: row (g, 0) = the sum of rows (g, i) of `data`, the others are overwritten.
 __aicore__ inline void sum_lane_rows(const LocalTensor<float>& data, uint32_t groups,
                                      uint32_t spatial) {
@@ -90,8 +94,10 @@ __aicore__ inline void sum_lane_rows(const LocalTensor<float>& data, uint32_t gr
     for (uint32_t left = spatial; left > 1;) {
         const uint32_t half = (left + 1) / 2;
         const uint32_t rows = left - half, count = rows * kLanes;
-        // Repeats run over groups or, with fewer instructions, over rows.
-        if ((groups + 7) / 8 < (count + kRepeatFloats - 1) / kRepeatFloats) {
+        // Repeats run over groups or, where that is less work, over rows.
+        const uint32_t down_cost = (groups + 7) / 8 * (kStartRepeats + 2 * rows);
+        const uint32_t across = (count + kRepeatFloats - 1) / kRepeatFloats;
+        if (down_cost < across * (kStartRepeats + groups)) {
             const BinaryRepeatParams down(stride, stride, stride, 1, 1, 1);
             for (uint32_t g = 0; g < groups; g += 8) {
                 const LocalTensor<float> sums = data[g * pitch];
@@ -104,6 +110,20 @@ __aicore__ inline void sum_lane_rows(const LocalTensor<float>& data, uint32_t gr
                 Add(data[i], data[i], data[half * kLanes + i], mask, repeats, params);
             }
         }
+        left = half;
+    }
+}
+
+// The same for lanes side * 8 to side * 8 + 7 alone; at most eight groups and 127 rows of each.
+__aicore__ inline void sum_side_rows(const LocalTensor<float>& data, uint32_t groups,
+                                     uint32_t spatial, uint32_t side) {
+    const auto stride = static_cast<uint8_t>(spatial * kLanes / kBlockFloats);
+    const BinaryRepeatParams down(stride, stride, stride, 2, 2, 2);
+    const LocalTensor<float> sums = data[side * kBlockFloats];
+    for (uint32_t left = spatial; left > 1;) {
+        const uint32_t half = (left + 1) / 2;
+        Add(sums, sums, sums[half * kLanes], groups * kBlockFloats,
+            static_cast<uint8_t>(left - half), down);
         left = half;
     }
 }
@@ -160,9 +180,11 @@ class ChannelTiles {
                                   uint32_t count, uint32_t lanes, const LocalTensor<float>& scratch,
                                   const LocalTensor<float>& transposing) const {
         if (tiling_.layout == CHANNEL_SUM_CHANNELS) {
+            for (uint32_t i = 0; tiling_.turns && i < count; ++i)
+                turn_channels(sums[i], tiles[i], lanes, scratch, transposing);
             // As many at a time as an instruction can take.
             const uint32_t together = count * lanes > CHANNEL_SUM_MAX_CHANNELS ? 1 : count;
-            for (uint32_t i = 0; i < count; i += together)
+            for (uint32_t i = 0; !tiling_.turns && i < count; i += together)
                 reduce_channels(sums + i, tiles + i, together, lanes, scratch, transposing);
             return;
         }
@@ -187,6 +209,25 @@ class ChannelTiles {
         }
     }
 
+    // Whether a tile that has this run alone may be reduced by eight lanes, and that pays.
+    __aicore__ inline bool has_sides(const LaneRun& run) const {
+        return tiling_.layout == CHANNEL_SUM_SPREAD && run.count == kLanes * tiling_.length &&
+               tiling_.length >= kLeastSide && tiling_.group <= kBlockFloats &&
+               tiling_.spatial < kMaxRepeat / 2;
+    }
+#if __CCE_AICORE__ != 100
+    // Of both sides in turn, then join_sides(): the same as reduce() of one tile.
+    __aicore__ inline void reduce_side(const LocalTensor<float>& rows,
+                                       const LocalTensor<float>& tile, uint32_t side) const {
+        interleave_side(rows, tile, lane_floats_, tiling_.pitch, side);
+        sum_side_rows(rows, tiling_.group, tiling_.spatial, side);
+    }
+    __aicore__ inline void join_sides(const LocalTensor<float>& sums,
+                                      const LocalTensor<float>& rows) const {
+        deinterleave(sums, rows, tiling_.group, group_pitch_, rows, tiling_.spatial);
+    }
+#endif
+
     // sums[c] = the sum of the eight floats values[c * 8 ...], c < count. Reads and writes whole
     // groups of sixteen channels; `sums` may be `values`.
     __aicore__ inline void sum_eights(const LocalTensor<float>& sums,
@@ -202,6 +243,7 @@ class ChannelTiles {
 
   private:
     static constexpr uint32_t kEights = kLengthStep;
+    static constexpr uint32_t kLeastSide = 192;  // elements of a lane; of fewer instructions start
 
     __aicore__ inline void reduce_channels(const LocalTensor<float>* sums,
                                            const LocalTensor<float>* tiles, uint32_t count,
@@ -215,6 +257,29 @@ class ChannelTiles {
         fold(scratch, halved_floats() / 2 * rows, kBlockFloats * rows);
         for (uint32_t i = 0; i < count; ++i)
             keep_eights(sums[i], scratch[i * lanes * kBlockFloats], lanes, tiles[i], transposing);
+    }
+
+    // Sums of lanes, sixteen at a time as columns of `rows`.
+    __aicore__ inline void turn_channels(const LocalTensor<float>& sums,
+                                         const LocalTensor<float>& tile, uint32_t lanes,
+                                         const LocalTensor<float>& rows,
+                                         const LocalTensor<float>& transposing) const {
+        const bool odd = tiling_.pitch % kBlockFloats > 0;
+        const uint32_t count = tiling_.length + (odd ? kBlockFloats - 1 : 0);
+        for (uint32_t first = 0; first < lanes; first += kLanes) {
+            interleave(rows, tile[first * tiling_.pitch], round_up(count, kLengthStep),
+                       tiling_.pitch, transposing, lanes - first);
+            for (uint32_t i = 0; odd && i < 2; ++i) {
+                const uint32_t at = i * kRepeatFloats;
+                clear(rows[at], tiling_.before[i]);
+                clear(rows[tiling_.length * kLanes + at], ~tiling_.before[i]);
+            }
+            fold_to(sums[first], rows, count * kLanes, kLanes);
+        }
+    }
+    __aicore__ inline void clear(const LocalTensor<float>& floats, uint64_t bits) const {
+        uint64_t mask[2] = {bits, 0};
+        if (bits != 0) Duplicate(floats, 0.0f, mask, 1, 1, 8);
     }
 
     // sums[...] = the sums of `count` channels as eights of floats, as tiling.width has them.

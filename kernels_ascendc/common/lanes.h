@@ -77,8 +77,9 @@ __aicore__ inline uint32_t repeats_of_rows(uint32_t rows) {
 
 #if __CCE_AICORE__ != 100
 
-// float: to[i * 16 + lane] = from[lane * pitch + i], i < length; length and pitch are multiples of
-// 8. With fewer than 16 lanes the others repeat lane 0. `scratch` is not used.
+// float: to[i * 16 + lane] = from[lane * pitch + i], i < length, a multiple of 8; a lane that
+// begins inside a block is taken from that block's begin on. With fewer than 16 lanes the others
+// repeat lane 0. `scratch` is not used.
 __aicore__ inline void interleave(const LocalTensor<float>& to, const LocalTensor<float>& from,
                                   uint32_t length, uint32_t pitch, const LocalTensor<float>&,
                                   uint32_t lanes = kLanes) {
@@ -88,34 +89,52 @@ __aicore__ inline void interleave(const LocalTensor<float>& to, const LocalTenso
         const uint32_t repeats = (left < kMaxRepeat * kStep ? left : kMaxRepeat * kStep) / kStep;
         LocalTensor<float> target[16], source[16];
         for (uint32_t k = 0; k < 16; ++k) {
-            source[k] = from[(k < lanes ? k : 0) * pitch + done];
+            source[k] = from[(k < lanes ? k : 0) * pitch / kStep * kStep + done];
             target[k] = to[done * kLanes + k * kStep];
         }
         transpose_blocks(target, source, repeats, kLanes, 1);
     }
 }
 
+// The same for lanes side * 8 to side * 8 + 7 alone, both halves of each at once; length is 16 to
+// 4080.
+__aicore__ inline void interleave_side(const LocalTensor<float>& to, const LocalTensor<float>& from,
+                                       uint32_t length, uint32_t pitch, uint32_t side) {
+    constexpr uint32_t kStep = 8;
+    const uint32_t repeats = (length / kStep + 1) / 2, second = length - repeats * kStep;
+    LocalTensor<float> target[16], source[16];
+    for (uint32_t k = 0; k < 16; ++k) {
+        source[k] = from[(side * kStep + k % kStep) * pitch + k / kStep * second];
+        target[k] = to[(k / 2 + k % 2 * second) * kLanes + side * kStep];
+    }
+    transpose_blocks(target, source, repeats, kLanes, 1);
+}
+
 // The reverse: to[lane * pitch + i] = from[(i * step) * 16 + lane], i < length; up to a multiple of
-// 8 the last element repeats. Overwrites 64 floats of `scratch` where that is no multiple of 16.
+// 8 the last element repeats. `scratch` is not used.
 __aicore__ inline void deinterleave(const LocalTensor<float>& to, const LocalTensor<float>& from,
-                                    uint32_t length, uint32_t pitch,
-                                    const LocalTensor<float>& scratch, uint32_t step = 1) {
+                                    uint32_t length, uint32_t pitch, const LocalTensor<float>&,
+                                    uint32_t step = 1) {
     constexpr uint32_t kHalf = 8;
+    LocalTensor<float> target[16], source[16];
     for (uint32_t done = 0, repeats; done < length; done += repeats * kLanes) {
         const uint32_t left = length - done;
         repeats = repeats_of_rows(left);
-        for (uint32_t side = 0; side < 2; ++side) {  // lanes 0 to 7, then 8 to 15
-            LocalTensor<float> target[16], source[16];
+        for (uint32_t side = 0; left > kHalf && side < 2; ++side) {  // lanes 0 to 7, then 8 to 15
             for (uint32_t k = 0; k < 16; ++k) {
                 const uint32_t row = done + (k < left ? k : left - 1);
                 source[k] = from[row * step * kLanes + side * kHalf];
-                const uint32_t lane = k / 2, half = k % 2;
-                target[k] = half * kHalf < left
-                                ? to[(side * kHalf + lane) * pitch + done + half * kHalf]
-                                : scratch[lane * kHalf];
+                target[k] = to[(side * kHalf + k / 2) * pitch + done + k % 2 * kHalf];
             }
             transpose_blocks(target, source, repeats, 2, 2 * kLanes * step);
         }
+        if (left > kHalf) continue;
+        for (uint32_t k = 0; k < 16; ++k) {  // all lanes at once
+            const uint32_t row = done + (k % kHalf < left ? k % kHalf : left - 1);
+            source[k] = from[row * step * kLanes + k / kHalf * kHalf];
+            target[k] = to[(k % 2 * kHalf + k / 2) * pitch + done];
+        }
+        transpose_blocks(target, source, 1, 0, 0);
     }
 }
 

@@ -85,12 +85,13 @@ void check_memory(const Case& c) {
     const int64_t moved = c.shape.numel() * c.kernel.element_bytes * (c.kernel.writes ? 3 : 2);
     require(moved >= (16 << 10) || c.cores == 1, "cores for little work", c, c.cores);
     require(t.slots * t.pitch + 64 <= t.tile, "elements of a tile", c, t.tile);
+    require(!t.turns || 16 * (t.length + 16) <= t.tile, "elements of turned lanes", c, t.tile);
     require(t.load_slots == t.slots ||
                 (t.load_slots > t.slots && t.slots * t.pitch * c.kernel.element_bytes % 32 == 0),
             "tiles of a load", c, t.load_slots);
     require(t.pitch * c.kernel.element_bytes % 32 == 0 || t.lane_stride == t.pitch,
             "distance of lanes", c, t.pitch);
-    require(t.layout != CHANNEL_SUM_CHANNELS || t.slots <= CHANNEL_SUM_MAX_CHANNELS,
+    require(t.layout != CHANNEL_SUM_CHANNELS || t.turns || t.slots <= CHANNEL_SUM_MAX_CHANNELS,
             "channels of a tile", c, t.slots);
     if (t.layout == CHANNEL_SUM_FLAT) {
         const kernels::ChannelFlat flat(t);
