@@ -89,6 +89,11 @@ class SoftmaxRows : SoftmaxTiles<T, U, kSoftmaxMaxQueued> {
             inputs_.EnQue(x);
         }
     }
+    __aicore__ void release(LocalTensor<T>& x) {
+        inputs_.FreeTensor(x);
+        ++free_;
+        fetch_ahead();
+    }
     // With the rows before `next_`.
     __aicore__ uint64_t end_of_load() const {
         const uint64_t end = static_cast<uint64_t>(next_) * length_;
@@ -125,6 +130,7 @@ class SoftmaxRows : SoftmaxTiles<T, U, kSoftmaxMaxQueued> {
         const LocalTensor<float> grad = joined(x, wide, 0, kept, end);
         const LocalTensor<float> output =
             joined(x[t_.buffer], wide[kIsFloat<T> ? 0 : t_.buffer], t_.unit, kept, end);
+        if (!kIsFloat<T>) release(x);
         Mul(products, grad, output, static_cast<int32_t>(count));
         sum_rows(sums, products, start, rows, length_, t_.pitch, scratch_.template Get<float>());
 
@@ -136,9 +142,7 @@ class SoftmaxRows : SoftmaxTiles<T, U, kSoftmaxMaxQueued> {
         }
         LocalTensor<U> result = results_.template AllocTensor<U>();
         this->finish(result, grad, output, count);
-        inputs_.FreeTensor(x);
-        ++free_;
-        fetch_ahead();
+        if (kIsFloat<T>) release(x);
         const uint32_t head = is_first ? start % kGroup : 0;
         if (head > 0) pack_head(result[start - head], head);
         results_.EnQue(result);
