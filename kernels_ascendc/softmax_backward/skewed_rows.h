@@ -1,4 +1,4 @@
-// Sums of rows and differences with them where rows begin up to three lanes further in a block, or
+// Sums of rows and differences with them where rows begin up to four lanes further in a block, or
 // less far, from one to the next: instructions take the same block of eight of them at once.
 #pragma once
 

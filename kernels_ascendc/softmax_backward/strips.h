@@ -14,7 +14,6 @@ class SoftmaxStrips : SoftmaxTiles<T, U, kSoftmaxMaxQueued> {
     using Base = SoftmaxTiles<T, U, kSoftmaxMaxQueued>;
     using Base::grad_;
     using Base::inputs_;
-    using Base::kGroup;
     using Base::out_;
     using Base::output_;
     using Base::results_;
@@ -209,14 +208,7 @@ class SoftmaxStrips : SoftmaxTiles<T, U, kSoftmaxMaxQueued> {
         result = results_.template DeQue<U>();
         this->order_stores();
         if (chunks_.is_packed()) {
-            uint32_t done = 0;
-            if (chunk_.skipped > 0) {
-                done = at_most(chunk_.count, kGroup);
-                this->store_head(chunk_.at + chunk_.skipped, result, done - chunk_.skipped);
-            }
-            if (done < chunk_.count) {
-                this->store_run(chunk_.at + done, result[done], chunk_.count - done);
-            }
+            this->store_run(chunk_.at, result, chunk_.count, chunk_.skipped);
         } else {
             this->store_all(chunk_.at, result, chunk_.count, strip.columns,
                             static_cast<uint64_t>(t_.inner), t_.pitch);

@@ -100,7 +100,15 @@ class SoftmaxTiles {
         load(to[block], from[at + skipped], (begin > 0 ? begin : count) - skipped, skipped - block);
         if (begin > 0) load(to[begin], from[at + begin], count - begin);
     }
-    __aicore__ void store_run(uint64_t at, const LocalTensor<U>& from, uint32_t count) {
+    // Likewise, of a result whose first block pack_head() has taken if elements are skipped.
+    __aicore__ void store_run(uint64_t at, const LocalTensor<U>& from, uint32_t count,
+                              uint32_t skipped = 0) {
+        if (skipped > 0) {
+            const uint32_t head = at_most(count, kGroup);
+            store_head(at + skipped, from, head - skipped);
+            if (head < count) store_run(at + head, from[head], count - head);
+            return;
+        }
         const uint32_t begin = uneven_begin<U>(at, count, 0);
         if (begin > 0) store(out_[at], from, begin, tail_);
         store_end(at + begin, from[begin], count - begin);
@@ -142,8 +150,8 @@ class SoftmaxTiles {
         }
     }
 
-    // What begins inside a block, of which the first `skipped` elements are another core's or
-    // plane's, is stored apart: kept behind the result, then stored. `at` is where it begins.
+    // Where the first `skipped` elements of a block are another core's or plane's, the others are
+    // packed behind the result and stored from there, to `at`.
     __aicore__ void pack_head([[maybe_unused]] const LocalTensor<U>& result,
                               [[maybe_unused]] uint32_t place, [[maybe_unused]] uint32_t skipped) {
 #if __CCE_AICORE__ == 220
