@@ -67,6 +67,8 @@ def test_random_configurations(soc: str, dtype: np.dtype, device_seeds: range) -
         ((800, 1003), 1),
         ((96, 577), 1),
         ((150, 1501), 1),
+        ((70, 900), 1),
+        ((30, 2012), 1),
         ((90, 2802), 1),
         ((20, 30001), 1),
         ((2, 9500), 1),
@@ -92,6 +94,35 @@ def test_hard_shapes(soc: str, shape: tuple[int, ...], dim: int) -> None:
     """Around the limits of lanes, rows, one core's buffer, all cores' buffers."""
     check(soc, shape, dim, FLOAT32, FLOAT32)
     check(soc, shape, dim, FLOAT16, FLOAT16)
+
+
+@pytest.mark.parametrize("out", [FLOAT32, FLOAT16], ids=str)
+@pytest.mark.parametrize("dtype", [FLOAT32, FLOAT16], ids=str)
+@pytest.mark.parametrize(
+    "shape", [(9, 333, 7), (30, 19, 300), (5, 81, 81), (3, 2000, 20), (5, 40001)]
+)
+def test_planes_that_begin_anywhere(shape: tuple[int, ...], dtype: np.dtype, out: np.dtype) -> None:
+    """What a block of 32 bytes has of the plane before is neither summed nor stored."""
+    check("ascend910b", shape, 1, dtype, out)
+
+
+@pytest.mark.parametrize(
+    ("shape", "dtype", "ratio"),
+    [
+        ((1177, 900), FLOAT16, 1.16),
+        ((963, 1100), FLOAT16, 1.16),
+        ((529, 2001), FLOAT16, 1.17),
+        ((500, 81, 81), FLOAT32, 1.1),
+        ((1000, 19, 300), FLOAT16, 1.11),
+    ],
+    ids=str,
+)
+def test_estimated_time_where_rows_and_planes_begin_anywhere(
+    shape: tuple[int, ...], dtype: np.dtype, ratio: float
+) -> None:
+    g = np.ones(shape, dtype)
+    _, launches = emulate("softmax_backward", g, g, 1)
+    assert launches.total("cycles") <= ratio * launches.total("bound_cycles")
 
 
 @pytest.mark.parametrize("soc", SOCS)

@@ -115,6 +115,7 @@ Traversal choose_traversal(ChannelSumPlan& plan, const TensorView* const* views)
 // kAlongChannels: how many positions are taken at a time, and how far ahead later ones are
 // prefetched.
 void choose_group(ChannelSumPlan& plan, int64_t size, bool from_memory) {
+    plan.position_group = kPositionGroup;
     plan.by_lane = plan.lanes_together == 1 && !plan.transposes && BYLANE;
     if (plan.by_lane) {
         plan.prefetch = BYLANE;
@@ -122,7 +123,6 @@ void choose_group(ChannelSumPlan& plan, int64_t size, bool from_memory) {
     }
     const bool writes = plan.operands > 2;
     const bool has_short_rows = !plan.transposes && plan.channel_tile * size <= kShortRowBytes;
-    plan.position_group = kPositionGroup;
     // Measured: short rows of float or that are written do best in order; elsewhere it pays to load
     // and store a lane's sum once for several positions.
     if (writes && !plan.transposes) plan.position_group = 2 * kSumLanes;

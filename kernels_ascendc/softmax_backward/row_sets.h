@@ -67,19 +67,24 @@ __aicore__ inline void combine_row(const LocalTensor<float>& to, const LocalTens
     }
 }
 
+// Whether every row, whose lanes end at `last`, takes fewer instructions by itself than the set.
+__aicore__ inline bool is_alone(const RowSet& set, uint32_t last) {
+    const uint32_t pieces = 1 + (set.begin > 0) + (last % kFloatsPerRepeat > 0);  // of a row
+    return set.pitch / kFloatsPerBlock > kMaxStride || set.rows * pieces * kFloatsPerRepeat <= last;
+}
+
 // The same for every row of the set, whose lanes end at `last`. `with` has a row, or a block of
 // equal values, every `with_pitch` elements.
 template <bool adds>
 __aicore__ inline void combine_rows(const LocalTensor<float>& to, const LocalTensor<float>& with,
                                     const RowSet& set, uint32_t last, uint32_t with_pitch) {
-    const uint32_t step = set.pitch / kFloatsPerBlock;
-    const uint32_t pieces = 1 + (set.begin > 0) + (last % kFloatsPerRepeat > 0);  // of a row
-    if (step > kMaxStride || set.rows * pieces * kFloatsPerRepeat <= last) {
+    if (is_alone(set, last)) {
         for (uint32_t r = 0; r < set.rows; ++r) {
             combine_row<adds>(to[r * set.pitch], with[r * with_pitch], set.begin, last);
         }
         return;
     }
+    const uint32_t step = set.pitch / kFloatsPerBlock;
     for (uint32_t r = 0; r < set.rows; r += kMaxRepeat) {
         for (uint32_t i = 0; i < last; i += kFloatsPerRepeat) {
             const LaneMask lanes(i == 0 ? set.begin : 0, at_most(last - i, kFloatsPerRepeat));
@@ -87,6 +92,26 @@ __aicore__ inline void combine_rows(const LocalTensor<float>& to, const LocalTen
                           at_most(set.rows - r, kMaxRepeat), step, with_pitch / kFloatsPerBlock);
         }
     }
+}
+
+// Adds the lanes [first, last) of one row to a repeat of it, which begins with its first whole
+// block, at the element returned; first < 8, and last is two repeats or more.
+__aicore__ inline uint32_t fold_row(const LocalTensor<float>& row, uint32_t first, uint32_t last) {
+    const uint32_t at = first > 0 ? kFloatsPerBlock : 0;
+    const LocalTensor<float> to = row[at];
+    // Repeats add to the same lanes.
+    const auto add = [&](uint32_t from, LaneMask lanes, uint32_t repeats) {
+        constexpr uint8_t kStride = kFloatsPerRepeat / kFloatsPerBlock;
+        Add(to, row[from], to, lanes.bits, static_cast<uint8_t>(repeats),
+            BinaryRepeatParams(1, 1, 1, 0, kStride, 0));
+    };
+    if (first > 0) add(0, LaneMask(first, kFloatsPerBlock), 1);
+    for (uint32_t i = at + kFloatsPerRepeat, repeats; i < last; i += repeats * kFloatsPerRepeat) {
+        const uint32_t left = last - i;
+        repeats = left < kFloatsPerRepeat ? 1 : at_most(left / kFloatsPerRepeat, kMaxRepeat);
+        add(i, LaneMask(0, at_most(left, kFloatsPerRepeat)), repeats);
+    }
+    return at;
 }
 
 // Adds the rear of rows of `count` elements to their front. Returns how many are left: on 910A at

@@ -13,12 +13,18 @@ namespace kernels {
 // sums[k * sets] = the sum of the set's k-th row.
 __aicore__ inline void sum_set(const LocalTensor<float>& sums, const LocalTensor<float>& data,
                                const RowSet& set, uint32_t count, uint32_t sets) {
-    count = fold_set(data, set, count);
-    LaneMask lanes(set.begin, set.begin + count);
+    const uint32_t last = set.begin + count;
+    uint32_t at = 0;
+    LaneMask lanes(0, kFloatsPerRepeat);
+    if (last >= 2 * kFloatsPerRepeat && is_alone(set, last)) {
+        for (uint32_t r = 0; r < set.rows; ++r) at = fold_row(data[r * set.pitch], set.begin, last);
+    } else {
+        lanes = LaneMask(set.begin, set.begin + fold_set(data, set, count));
+    }
     const uint32_t step = set.pitch / kFloatsPerBlock;
     const uint32_t at_once = step > kMaxStride ? 1 : kMaxRepeat;
     for (uint32_t r = 0; r < set.rows; r += at_once) {
-        WholeReduceSum(sums[r * sets], data[r * set.pitch], lanes.bits,
+        WholeReduceSum(sums[r * sets], data[at + r * set.pitch], lanes.bits,
                        static_cast<int32_t>(at_most(set.rows - r, at_once)),
                        static_cast<int32_t>(sets), 1,
                        static_cast<int32_t>(step > kMaxStride ? 0 : step));

@@ -16,6 +16,7 @@ class SoftmaxRows : SoftmaxTiles<T, U, kSoftmaxMaxQueued> {
     using Base = SoftmaxTiles<T, U, kSoftmaxMaxQueued>;
     using Base::grad_;
     using Base::inputs_;
+    using Base::kGroup;
     using Base::out_;
     using Base::output_;
     using Base::results_;
@@ -36,8 +37,6 @@ class SoftmaxRows : SoftmaxTiles<T, U, kSoftmaxMaxQueued> {
         pipe.InitBuffer(sums_, sums_floats(t_.tile) * sizeof(float));
         pipe.InitBuffer(scratch_, scratch_floats(t_.tile) * sizeof(float));
         pipe.InitBuffer(carry_, 2 * t_.unit * static_cast<uint32_t>(sizeof(float)));
-        pipe.InitBuffer(head_, kGroup * sizeof(U));
-        pipe.InitBuffer(head_bits_, kBlockBytes);
     }
 
     __aicore__ void run() {
@@ -53,9 +52,6 @@ class SoftmaxRows : SoftmaxTiles<T, U, kSoftmaxMaxQueued> {
     }
 
   private:
-    // Elements: whole blocks of every tensor.
-    static constexpr uint32_t kGroup = kBlock<T> > kBlock<U> ? kBlock<T> : kBlock<U>;
-
     __aicore__ bool is_dense() const { return t_.pitch == length_; }
     // Elements before a tile that its first unit has.
     __aicore__ uint32_t lead(uint64_t at) const {
@@ -88,6 +84,11 @@ class SoftmaxRows : SoftmaxTiles<T, U, kSoftmaxMaxQueued> {
             }
             inputs_.EnQue(x);
         }
+    }
+    __aicore__ void release(LocalTensor<T>& x) {
+        inputs_.FreeTensor(x);
+        ++free_;
+        fetch_ahead();
     }
     // With the rows before `next_`.
     __aicore__ uint64_t end_of_load() const {
@@ -125,6 +126,7 @@ class SoftmaxRows : SoftmaxTiles<T, U, kSoftmaxMaxQueued> {
         const LocalTensor<float> grad = joined(x, wide, 0, kept, end);
         const LocalTensor<float> output =
             joined(x[t_.buffer], wide[kIsFloat<T> ? 0 : t_.buffer], t_.unit, kept, end);
+        if (!kIsFloat<T>) release(x);
         Mul(products, grad, output, static_cast<int32_t>(count));
         sum_rows(sums, products, start, rows, length_, t_.pitch, scratch_.template Get<float>());
 
@@ -136,15 +138,16 @@ class SoftmaxRows : SoftmaxTiles<T, U, kSoftmaxMaxQueued> {
         }
         LocalTensor<U> result = results_.template AllocTensor<U>();
         this->finish(result, grad, output, count);
-        inputs_.FreeTensor(x);
-        ++free_;
-        fetch_ahead();
+        if (kIsFloat<T>) release(x);
         const uint32_t head = is_first ? start % kGroup : 0;
-        if (head > 0) pack_head(result[start - head], head);
+        if (head > 0) this->pack_head(result, start - head, head);
         results_.EnQue(result);
         LocalTensor<U> done = results_.template DeQue<U>();
         this->order_stores();
-        if (head > 0) store_head(kGroup - head);
+        if (head > 0) {
+            this->store_head(stored_, done, kGroup - head);
+            stored_ += kGroup - head;
+        }
         if (is_dense()) {
             store_part(at - start, done, count - carried);
         } else {
@@ -175,24 +178,6 @@ class SoftmaxRows : SoftmaxTiles<T, U, kSoftmaxMaxQueued> {
         stored_ += end - begin;
     }
 
-    // The share's elements in the block that it begins inside: the first `skipped` are another's.
-    __aicore__ void pack_head([[maybe_unused]] const LocalTensor<U>& block,
-                              [[maybe_unused]] uint32_t skipped) {
-#if __CCE_AICORE__ == 220
-        using Bits = typename std::conditional<kIsFloat<U>, uint32_t, uint16_t>::type;
-        const LocalTensor<Bits> bits = head_bits_.template Get<Bits>();
-        Duplicate(bits, static_cast<Bits>(~0u << skipped), 1);
-        uint64_t packed = 0;
-        GatherMask(head_.template Get<Bits>(), block.template ReinterpretCast<Bits>(), bits, true,
-                   kGroup, GatherMaskParams(1, 1, 8, 8), packed);
-#endif
-    }
-    __aicore__ void store_head(uint32_t count) {
-        const LocalTensor<U> head = head_.template Get<U>();
-        store(out_[stored_], head, count, head);
-        stored_ += count;
-    }
-
     const uint32_t length_;
     const Share share_;
     const bool reads_ahead_;
@@ -200,7 +185,6 @@ class SoftmaxRows : SoftmaxTiles<T, U, kSoftmaxMaxQueued> {
     uint32_t free_;                     // buffers
     uint64_t loaded_ = 0, stored_ = 0;  // up to these elements, as they lie
     TBuf<TPosition::VECCALC> products_, wide_, sums_, scratch_, carry_;
-    TBuf<TPosition::VECCALC> head_, head_bits_;
 };
 
 }  // namespace kernels

@@ -1,4 +1,4 @@
-// Sums of rows and differences with them where rows begin up to three lanes further in a block, or
+// Sums of rows and differences with them where rows begin up to four lanes further in a block, or
 // less far, from one to the next: instructions take the same block of eight of them at once.
 #pragma once
 
@@ -18,7 +18,7 @@ struct Skew {
     __aicore__ explicit Skew(uint32_t pitch)
         : stride((pitch + 4) / kFloatsPerBlock),
           lanes(static_cast<int32_t>(pitch) - static_cast<int32_t>(stride * kFloatsPerBlock)) {
-        if (lanes == -4 || stride > kMaxStride) lanes = 0;
+        if (stride > kMaxStride) lanes = 0;
     }
     __aicore__ uint32_t width() const { return static_cast<uint32_t>(lanes < 0 ? -lanes : lanes); }
 };
@@ -45,6 +45,7 @@ class SkewedRows {
         begin_ = block_of(low);
         whole_ = block_of(high + 7);
         rest_ = block_of(low + count_);
+        if (rest_ < whole_) rest_ = whole_;
         end_ = block_of(high + count_ + 7);
     }
 
@@ -52,7 +53,7 @@ class SkewedRows {
     __aicore__ void fold(const LocalTensor<float>& sums, const LocalTensor<float>& data) const {
         const auto stride = static_cast<uint8_t>(skew_.stride);
         uint32_t blocks = whole_blocks();
-        while (blocks > 2) {
+        while (blocks > kMostTerms) {
             const uint32_t half = (blocks + 1) / 2;
             for_blocks(blocks - half, [&](uint32_t at, uint32_t, uint8_t repeats, uint8_t step) {
                 const LocalTensor<float> to = block(data, whole_)[at];
@@ -61,11 +62,18 @@ class SkewedRows {
             });
             blocks = half;
         }
-        for (int32_t i = 0; i < static_cast<int32_t>(blocks); ++i) {
-            add_block(sums, block(data, whole_ + i), lanes());
-        }
+        const auto add = [&](const LocalTensor<float>& sum, const LocalTensor<float>& from,
+                             auto mask, uint8_t repeats, uint8_t step, uint8_t sum_step) {
+            Add(sum, from, sum, mask, repeats,
+                BinaryRepeatParams(1, stride, 1, sum_step, step, sum_step));
+        };
+        for_blocks(blocks, [&](uint32_t at, uint32_t group, uint8_t repeats, uint8_t step) {
+            add(sums[group * kFloatsPerRepeat], block(data, whole_)[at], lanes(), repeats, step,
+                sum_step(step));
+        });
         for_each_end([&](int32_t index, uint32_t row, uint64_t* mask) {
-            add_block(sums[row * kFloatsPerBlock], block(data, index, row), mask);
+            add(sums[row * kFloatsPerBlock], block(data, index, row), mask, repeats_of_groups(),
+                group_step(), kSumBlocks);
         });
     }
 
@@ -78,9 +86,8 @@ class SkewedRows {
                 BinaryRepeatParams(stride, stride, 1, step, step, sum_step));
         };
         for_blocks(whole_blocks(), [&](uint32_t at, uint32_t group, uint8_t repeats, uint8_t step) {
-            const uint8_t sum_step = step == 1 ? 0 : kSumBlocks;
             take(block(data, whole_)[at], sums[group * kFloatsPerRepeat], lanes(), repeats, step,
-                 sum_step);
+                 sum_step(step));
         });
         for_each_end([&](int32_t index, uint32_t row, uint64_t* mask) {
             take(block(data, index, row), sums[row * kFloatsPerBlock], mask, repeats_of_groups(),
@@ -90,6 +97,7 @@ class SkewedRows {
 
   private:
     static constexpr uint8_t kSumBlocks = kGroupRows;  // of a group
+    static constexpr uint32_t kMostTerms = 64;  // blocks added one by one, for no longer chains
 
     // Of a lane from `lane_`'s block on; it may lie up to four blocks before that.
     __aicore__ static int32_t block_of(int32_t lane) { return (lane + 32) / 8 - 4; }
@@ -100,6 +108,8 @@ class SkewedRows {
     __aicore__ uint8_t group_step() const {  // blocks
         return static_cast<uint8_t>(groups_ > 1 ? pitch_ : 0);
     }
+    // From the sums of one repeat to the next: those of its group, or of one group after the other.
+    __aicore__ static uint8_t sum_step(uint8_t step) { return step == 1 ? 0 : kSumBlocks; }
     __aicore__ LocalTensor<float> block(const LocalTensor<float>& data, int32_t index,
                                         uint32_t row = 0) const {
         const int32_t at = at_ + index + static_cast<int32_t>(row * skew_.stride);
@@ -145,14 +155,6 @@ class SkewedRows {
         }
     }
 
-    template <typename Mask>
-    __aicore__ void add_block(const LocalTensor<float>& sums, const LocalTensor<float>& from,
-                              Mask mask) const {
-        Add(sums, sums, from, mask, repeats_of_groups(),
-            BinaryRepeatParams(1, 1, static_cast<uint8_t>(skew_.stride), kSumBlocks, kSumBlocks,
-                               group_step()));
-    }
-
     const Skew skew_;
     const int32_t count_;
     const uint32_t groups_, pitch_;  // a group is as many blocks behind the other
@@ -173,23 +175,25 @@ __aicore__ inline void for_each_skewed(const Rows& all, const Take& take) {
     if (whole * kGroupRows < all.rows) take(SkewedRows(all, skew, whole * kGroupRows, 1), whole);
 }
 
-// Whether this takes fewer instructions than rows whole blocks apart, in so many sets.
+// Whether this takes less time than rows whole blocks apart, in so many sets (row_sets.h).
 __aicore__ inline bool is_skewed(const Rows& all, uint32_t sets) {
     const Skew skew(all.pitch);
     if (__CCE_AICORE__ == 100 || skew.lanes == 0) return false;
-    // A block that is a whole one of each of eight rows.
-    if (all.count < kFloatsPerRepeat / 4 + 7 * skew.width() || all.rows < 3) return false;
+    if (all.count < 2 * kFloatsPerBlock || all.rows < 3) return false;
+    constexpr uint32_t kStart = 14;  // of an instruction, in repeats
     const uint32_t groups = skewed_groups(all.rows), ends = 2 * skew.width() + 2;
     const bool alone = all.pitch > kMaxStride;
-    const uint32_t whole = all.count / kFloatsPerBlock - skew.width();
-    uint32_t needed = 2 * ends * (alone ? groups : 1 + (all.rows % kGroupRows > 0));
-    needed += alone ? groups : at_most(groups, whole);
-    for (uint32_t blocks = whole; blocks > 1; blocks = (blocks + 1) / 2) {
-        needed += alone ? groups : at_most(groups, blocks / 2);
-    }
-    const uint32_t pieces = all.pitch / kFloatsPerRepeat + 2;
-    const bool rows_alone = sets * all.pitch / kFloatsPerBlock > kMaxStride;
-    return needed < (rows_alone ? all.rows : sets) * (2 * pieces + 1);
+    const uint32_t all_blocks = all.count / kFloatsPerBlock;
+    const uint32_t whole = all_blocks - at_most(all_blocks, skew.width());
+    const uint32_t instructions =
+        alone ? groups * (ends + 1) : at_most(groups, whole) + (1 + (all.rows % 8 > 0)) * ends;
+    const uint32_t needed = 2 * (kStart * instructions + groups * (whole + ends));
+    const uint32_t pieces = (all.count + 7 + 63) / kFloatsPerRepeat;
+    const bool is_far = sets * all.pitch / kFloatsPerBlock > kMaxStride;
+    const uint32_t apart =
+        (2 * pieces + 4) * all.rows +
+        kStart * (is_far || all.rows * 3 <= pieces * sets ? 7 * all.rows : sets * (2 * pieces + 1));
+    return needed < apart;
 }
 
 }  // namespace kernels

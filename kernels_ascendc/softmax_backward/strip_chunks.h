@@ -15,9 +15,10 @@ struct Strip {
 };
 
 struct Chunk {
-    uint64_t at;     // its first element
-    uint32_t count;  // rows or elements
-    uint32_t phase;  // packed: where it begins in the period of columns and blocks
+    uint64_t at;       // its first element; packed, of the block that has it
+    uint32_t count;    // rows or elements
+    uint32_t phase;    // packed: where it begins in the period of columns and blocks
+    uint32_t skipped;  // elements that another plane has of the first block
 };
 
 // Which chunks of which strips a block takes.
@@ -44,10 +45,7 @@ class StripChunks {
                    static_cast<uint64_t>(column);
         strip.columns = left < t_.width ? static_cast<uint32_t>(left) : t_.width;
         if (is_packed_) {
-            // Sums of columns are moved by whole blocks only.
-            const bool moves =
-                __CCE_AICORE__ == 220 && (t_.inner == 1 || strip.at % kFloatsPerBlock == 0);
-            strip.lead = moves ? static_cast<uint32_t>(strip.at % t_.unit) : 0;
+            strip.lead = __CCE_AICORE__ == 220 ? static_cast<uint32_t>(strip.at % t_.unit) : 0;
         } else {
             const int64_t row =
                 index / t_.strips_per_plane * t_.length + index % t_.strips_per_plane * t_.shift;
@@ -55,9 +53,8 @@ class StripChunks {
         }
         const uint64_t units = (strip.lead + all() + t_.unit - 1) / t_.unit;
         const auto part = static_cast<uint64_t>(GetBlockIdx() % t_.parts);
-        const uint64_t less = shortened(strip.lead, units);
-        strip.first = part == 0 ? 0 : (units + less) * part / t_.parts - less;
-        strip.end = (units + less) * (part + 1) / t_.parts - less;
+        strip.first = units * part / t_.parts;
+        strip.end = units * (part + 1) / t_.parts;
         strip.chunks = (strip.end - strip.first + t_.tile - 1) / t_.tile;
         return strip;
     }
@@ -69,10 +66,12 @@ class StripChunks {
         const uint64_t rest = end * t_.unit - strip.lead;
         const uint64_t stop = rest < all() ? rest : all();
         const auto count = static_cast<uint32_t>(stop - begin);
-        if (!is_packed_) return {strip.at + begin * static_cast<uint64_t>(t_.inner), count, 0};
+        if (!is_packed_) return {strip.at + begin * static_cast<uint64_t>(t_.inner), count, 0, 0};
+        const uint32_t before = strip.lead % (t_.unit / 16);  // units have 512 bytes
+        if (first == 0) return {strip.at - before, before + count, 0, before};
         // All elements of a row add up to one sum, wherever they are.
-        const uint64_t phase = t_.inner == 1 ? 0 : begin % period_;
-        return {strip.at + begin, count, static_cast<uint32_t>(phase)};
+        const uint64_t phase = t_.inner == 1 ? 0 : (before + begin) % period_;
+        return {strip.at + begin, count, static_cast<uint32_t>(phase), 0};
     }
 
     // Elements that a chunk takes in a buffer.
@@ -81,16 +80,6 @@ class StripChunks {
     }
 
   private:
-    // Units that a team's first part has less than the others, which have room for so many: where
-    // it begins inside a block, its first chunk takes half as long again.
-    __aicore__ uint64_t shortened(uint32_t lead, uint64_t units) const {
-        const uint32_t block = t_.unit / 16;  // elements; packed units have 512 bytes
-        if (!is_packed_ || t_.parts == 1 || lead % block == 0) return 0;
-        const uint64_t room = uint64_t{t_.parts} * t_.tile * t_.chunks - units;
-        const uint64_t half = units / t_.parts / 2;
-        const uint64_t less = t_.tile / 2 < half ? t_.tile / 2 : half;
-        return less < room ? less : room;
-    }
     // Rows or elements of a strip.
     __aicore__ uint64_t all() const {
         return is_packed_ ? plane_ : static_cast<uint64_t>(t_.length);

@@ -94,7 +94,7 @@ class SoftmaxStrips : SoftmaxTiles<T, U, kSoftmaxMaxQueued> {
     __aicore__ void load_chunk(const LocalTensor<T>& to, const GlobalTensor<T>& from,
                                const Strip& strip, const Chunk& chunk) {
         if (chunks_.is_packed()) {
-            this->load_run(to, from, chunk.at, chunk.count);
+            this->load_run(to, from, chunk.at, chunk.count, chunk.skipped);
         } else {
             load_rows(to, from[chunk.at], chunk.count, strip.columns,
                       static_cast<uint64_t>(t_.inner), t_.pitch);
@@ -130,6 +130,10 @@ class SoftmaxStrips : SoftmaxTiles<T, U, kSoftmaxMaxQueued> {
         const LocalTensor<float> grad = this->widened(x, products, count);
         const LocalTensor<float> output = this->widened(x[t_.buffer], wide, count);
         Mul(products, grad, output, static_cast<int32_t>(count));
+        if (chunk.skipped >= kBlock<T>) {  // else they are zero
+            uint64_t skipped[2] = {(1ull << chunk.skipped) - 1, 0};
+            Duplicate(products, 0.0f, skipped, 1, 1, 8);
+        }
         fold_rows(products, 1, count, t_.pitch, 0);
         // Only lanes with data: what pads rows is not defined.
         const uint32_t lanes = chunks_.is_packed() ? at_most(count, t_.pitch) : strip.columns;
@@ -195,6 +199,7 @@ class SoftmaxStrips : SoftmaxTiles<T, U, kSoftmaxMaxQueued> {
         subtract_total(strip);
         this->finish(result, chunk_grad_, chunk_output_, chunks_.size(chunk_));
         release(chunk_inputs_);
+        if (chunk_.skipped > 0) this->pack_head(result, 0, chunk_.skipped);
         results_.EnQue(result);
         return result;
     }
@@ -203,7 +208,7 @@ class SoftmaxStrips : SoftmaxTiles<T, U, kSoftmaxMaxQueued> {
         result = results_.template DeQue<U>();
         this->order_stores();
         if (chunks_.is_packed()) {
-            this->store_run(chunk_.at, result, chunk_.count);
+            this->store_run(chunk_.at, result, chunk_.count, chunk_.skipped);
         } else {
             this->store_all(chunk_.at, result, chunk_.count, strip.columns,
                             static_cast<uint64_t>(t_.inner), t_.pitch);

@@ -35,13 +35,14 @@ struct Share {
 };
 
 // Elements before the first multiple of 512 bytes, where copies begin best; 0 if the rest of a run
-// of `count` elements from `at` on need not, or cannot, be copied apart.
+// of `count` elements from `at` on, of which the first are skipped, need not, or cannot, be copied
+// apart.
 template <typename T>
-__aicore__ inline uint32_t uneven_begin(uint64_t at, uint32_t count) {
+__aicore__ inline uint32_t uneven_begin(uint64_t at, uint32_t count, uint32_t skipped) {
     constexpr uint32_t kEvenBytes = 512;
-    const auto odd = static_cast<uint32_t>(at * sizeof(T) % kEvenBytes);
-    const uint32_t begin = (kEvenBytes - odd) / static_cast<uint32_t>(sizeof(T));
-    return odd == 0 || odd % kBlockBytes != 0 || count < 2 * begin ? 0 : begin;
+    const auto odd = static_cast<uint32_t>((at + skipped) * sizeof(T) % kEvenBytes);
+    const uint32_t begin = skipped + (kEvenBytes - odd) / static_cast<uint32_t>(sizeof(T));
+    return odd == 0 || at * sizeof(T) % kBlockBytes != 0 || count < 2 * begin ? 0 : begin;
 }
 
 // `queued`: tiles that may be on their way at a time.
@@ -56,12 +57,16 @@ class SoftmaxTiles {
         out_.SetGlobalBuffer((__gm__ U*)pointers.out);
         pipe.InitBuffer(inputs_, static_cast<uint8_t>(t_.input_buffers),
                         2 * t_.buffer * static_cast<uint32_t>(sizeof(T)));
-        pipe.InitBuffer(results_, 2, t_.buffer * static_cast<uint32_t>(sizeof(U)));
+        pipe.InitBuffer(results_, 2, (t_.buffer + kHead) * static_cast<uint32_t>(sizeof(U)));
         pipe.InitBuffer(tail_buffer_, kTailBytes);
         tail_ = tail_buffer_.template Get<U>();
     }
 
   protected:
+    // Elements: whole blocks of every tensor.
+    static constexpr uint32_t kGroup = kBlock<T> > kBlock<U> ? kBlock<T> : kBlock<U>;
+    static constexpr uint32_t kHead = __CCE_AICORE__ == 220 ? kGroup : 0;  // behind a result
+
     // A tile's grad_output begins at 0, its output at t_.buffer.
     using Inputs = LocalTensor<T>;
 
@@ -87,14 +92,24 @@ class SoftmaxTiles {
         }
     }
 
+    // Not the first `skipped` elements, fewer than kGroup; `at` begins a block then.
     __aicore__ void load_run(const LocalTensor<T>& to, const GlobalTensor<T>& from, uint64_t at,
-                             uint32_t count) {
-        const uint32_t begin = uneven_begin<T>(at, count);
-        if (begin > 0) load(to, from[at], begin);
-        load(to[begin], from[at + begin], count - begin);
+                             uint32_t count, uint32_t skipped = 0) {
+        const uint32_t begin = uneven_begin<T>(at, count, skipped);
+        const uint32_t block = skipped / kBlock<T> * kBlock<T>;
+        load(to[block], from[at + skipped], (begin > 0 ? begin : count) - skipped, skipped - block);
+        if (begin > 0) load(to[begin], from[at + begin], count - begin);
     }
-    __aicore__ void store_run(uint64_t at, const LocalTensor<U>& from, uint32_t count) {
-        const uint32_t begin = uneven_begin<U>(at, count);
+    // Likewise, of a result whose first block pack_head() has taken if elements are skipped.
+    __aicore__ void store_run(uint64_t at, const LocalTensor<U>& from, uint32_t count,
+                              uint32_t skipped = 0) {
+        if (skipped > 0) {
+            const uint32_t head = at_most(count, kGroup);
+            store_head(at + skipped, from, head - skipped);
+            if (head < count) store_run(at + head, from[head], count - head);
+            return;
+        }
+        const uint32_t begin = uneven_begin<U>(at, count, 0);
         if (begin > 0) store(out_[at], from, begin, tail_);
         store_end(at + begin, from[begin], count - begin);
     }
@@ -133,6 +148,24 @@ class SoftmaxTiles {
             if (row > 0) order_stores();
             store_end(at + row * pitch, from[row * from_pitch], count);
         }
+    }
+
+    // Where the first `skipped` elements of a block are another core's or plane's, the others are
+    // packed behind the result and stored from there, to `at`.
+    __aicore__ void pack_head([[maybe_unused]] const LocalTensor<U>& result,
+                              [[maybe_unused]] uint32_t place, [[maybe_unused]] uint32_t skipped) {
+#if __CCE_AICORE__ == 220
+        using Bits = typename std::conditional<kIsFloat<U>, uint32_t, uint16_t>::type;
+        const LocalTensor<Bits> bits = tail_buffer_.template Get<Bits>();
+        Duplicate(bits, static_cast<Bits>(~0u << skipped), 1);
+        uint64_t packed = 0;
+        GatherMask(result[t_.buffer].template ReinterpretCast<Bits>(),
+                   result[place].template ReinterpretCast<Bits>(), bits, true, kGroup,
+                   GatherMaskParams(1, 1, 8, 8), packed);
+#endif
+    }
+    __aicore__ void store_head(uint64_t at, const LocalTensor<U>& result, uint32_t count) {
+        store(out_[at], result[t_.buffer], count, tail_);
     }
 
     // Tiles may meet in a block, which those products store as a whole.

@@ -60,14 +60,13 @@ struct Case {
     int64_t bytes() const {
         const int64_t buffer = t.buffer;
         int64_t sum = t.input_buffers * 2 * buffer * shape.in_size + 2 * buffer * shape.out_size;
-        sum += product.has_byte_copies ? 32 : 1536;
+        const int64_t group = 32 / least_size();  // elements of whole blocks
+        sum += product.has_byte_copies ? 32 + 2 * group * shape.out_size : 1536;
         const bool widens = shape.in_size != 4, is_rows = t.traversal == kSoftmaxRows;
         sum += buffer * (is_strips() ? (widens ? 8 : 4) : is_rows && !widens ? 4 : 12);
         if (is_rows) {
             const int64_t sums = round_up(t.tile, 16) * 64;
-            const int64_t group = 32 / least_size();  // elements of whole blocks
             sum += sums + (product.arch == 100 ? 2048 : sums / 8) + t.unit * 2 * 4;
-            sum += group * shape.out_size + 32;
         }
         if (!is_strips()) return sum;
         const bool packed = t.traversal == kSoftmaxPacked;
@@ -171,9 +170,17 @@ struct Case {
         require(first_unit(0) == 0 && first_unit(t.parts) == units(), "rows without a core");
         require(t.parts == 1 || t.items_per_group == 1, "teams take single strips");
         if (t.strips_per_plane > 1) {
-            require(t.unit == 1 ? t.width * shape.in_size % 512 == 0
-                                : (t.shift * shape.inner - t.width) * least_size() % 512 == 0,
-                    "strips off 512 bytes");
+            const bool is_even = shape.inner * least_size() % 512 == 0;
+            if (t.unit > 1) {
+                require((t.shift * shape.inner - t.width) * least_size() % 512 == 0,
+                        "strips off 512 bytes");
+            } else if (is_even || !product.has_byte_copies) {
+                require(t.width * shape.in_size % 512 == 0, "strips off 512 bytes");
+            } else {  // rows begin anywhere
+                require(t.width % 16 == 0, "strips inside blocks of rows");
+                require(t.width * t.strips_per_plane - shape.inner < 16 * t.strips_per_plane,
+                        "strips of unequal width");
+            }
         }
     }
 

@@ -45,8 +45,13 @@ StripTiler::Choice StripTiler::best() {
             try_strips(k * narrowest, even, parts, most);
         }
     }
+    const bool is_uneven = product_.has_byte_copies && shape_.inner * least_size() % 512 != 0;
     for (int64_t k = 1; k <= 64; k += k < 8 ? 1 : k < 16 ? 2 : k < 32 ? 4 : 8) {
-        const int64_t width = std::min(k * step, shape_.inner);
+        int64_t width = std::min(k * step, shape_.inner);
+        // Where rows begin anywhere, strips do as well, and are equal.
+        if (is_uneven && width < shape_.inner) {
+            width = round_up(divide_up(shape_.inner, divide_up(shape_.inner, width)), 16);
+        }
         for (int64_t parts = 1; parts <= (has_whole_rows() ? most_parts : 1); ++parts) {
             try_strips(width, 1, parts, most);
         }

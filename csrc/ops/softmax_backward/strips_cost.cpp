@@ -29,9 +29,8 @@ constexpr int64_t kLeastRow = 16;       // elements, that strided copies take as
 double StripTiler::slowness(const SoftmaxBackwardTiling& t) const {
     double even = 0;  // of copies
     if (is_packed_) {
-        even = static_cast<double>(std::gcd<int64_t>(plane(), 8)) / 8;
-        // Of a row, all but the first chunk.
-        if (shape_.inner == 1) even = std::max(even, 1 - 1.0 / t.chunks);
+        even =
+            product_.has_byte_copies ? 1 : static_cast<double>(std::gcd<int64_t>(plane(), 8)) / 8;
     } else if (t.unit > 1) {
         // All but the first chunk, whose first unit is cut; of a team, one block's.
         const bool cuts = t.shift > 0 || shape_.length % t.unit > 0;

@@ -20,9 +20,9 @@ struct Shape {
     }
 };
 
-// Of the unified buffer, whatever the traversal: to store rows that end inside a block.
+// Of the unified buffer, whatever the traversal: to store what begins or ends inside a block.
 inline int64_t tail_bytes(const device::Product& product) {
-    return product.has_byte_copies ? 64 : 3 * 16 * 32;
+    return product.has_byte_copies ? 32 + 2 * 64 : 3 * 16 * 32;
 }
 
 // Cores that together use the whole bandwidth of global memory.
