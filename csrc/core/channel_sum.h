@@ -55,8 +55,8 @@ struct ChannelSumPlan {
     int64_t tasks;  // block after block, or chunks, of each all channel tiles
     // kAlongChannels:
     int32_t lanes_together;  // positions that lie in memory one after the other, whole
-    bool by_lane;            // the sixteenth positions first, where lane sums would be far away
-    int64_t position_group;  // else: positions taken at a time
+    bool by_lane;            // all positions of a lane are taken, then those of the next
+    int64_t position_group;  // positions taken at a time
     int64_t prefetch;        // how many bytes ahead loads are asked for; 0: none are
 
     // Inlined even without optimisation: instruction set levels must not share it.

@@ -140,10 +140,9 @@ class AlongChannels {
                 const bool has_room = n == kGroup && held + kGroup <= kResultLines;
                 if (streaming_ && has_room && done + n < length) continue;
                 const int64_t first = begin + done + n - held;
-                store_columns(memory_.address(2, channel_, row) +
-                                  first * static_cast<int64_t>(sizeof(T)),
-                              plan_.channel_stride[2], result_, kResultPitch, held, channels_,
-                              streaming_);
+                store_columns(
+                    memory_.address(2, channel_, row) + first * static_cast<int64_t>(sizeof(T)),
+                    plan_.channel_stride[2], result_, kResultPitch, held, channels_, streaming_);
                 held = 0;
             }
         }

@@ -170,7 +170,8 @@ AG_INLINE LanePair permuted_as(LanePair x) {
 template <>
 AG_INLINE LanePair permuted_as<BFloat16>(LanePair x) {
     const auto low = (__m512)x.low.r[0], high = (__m512)x.high.r[0];
-    const __m512i even = _mm512_set_epi32(30, 28, 26, 24, 22, 20, 18, 16, 14, 12, 10, 8, 6, 4, 2, 0);
+    const __m512i even =
+        _mm512_set_epi32(30, 28, 26, 24, 22, 20, 18, 16, 14, 12, 10, 8, 6, 4, 2, 0);
     const __m512i odd = _mm512_set_epi32(31, 29, 27, 25, 23, 21, 19, 17, 15, 13, 11, 9, 7, 5, 3, 1);
     return {{{(Register)_mm512_permutex2var_ps(low, even, high)}},
             {{(Register)_mm512_permutex2var_ps(low, odd, high)}}};

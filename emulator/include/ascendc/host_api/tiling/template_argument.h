@@ -1,4 +1,5 @@
-// Declarations of template tiling keys steer CANN's build; a test program names the instance itself.
+// Declarations of template tiling keys steer CANN's build; a test program names the instance
+// itself.
 #pragma once
 
 #define ASCENDC_TPL_UINT_DECL(...)
