@@ -126,13 +126,26 @@ def test_layouts(
 
 
 @pytest.mark.parametrize("operator", [batch_norm, prelu])
-@pytest.mark.parametrize("channels", [64, 70])
+@pytest.mark.parametrize(
+    "shape",
+    [
+        (2, 64, 121, 250),
+        (2, 70, 121, 250),
+        (2, 1024, 36, 53),
+        (2, 1100, 35, 49),
+        (5, 2500, 13, 23),
+        (2100, 1801),
+    ],
+    ids=str,
+)
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 def test_channels_last_from_memory(
-    operator: Callable[[Arrays], list[np.ndarray]], channels: int, dtype: np.dtype
+    operator: Callable[[Arrays], list[np.ndarray]], shape: tuple[int, ...], dtype: np.dtype
 ) -> None:
-    """Tensors of more than the plan expects in a cache; 121 * 250 is no multiple of 16."""
-    values = some_values((2, channels, 121, 250), dtype)
+    """Tensors of more than the plan expects in a cache, whose positions are no multiple of 16."""
+    values = some_values(shape, dtype)
+    if len(shape) == 2:
+        values |= {name: np.asfortranarray(values[name]) for name in "gx"}
     last = {**values, "g": channels_last(values["g"]), "x": channels_last(values["x"])}
     for got, expected in zip(operator(last), operator(values), strict=True):
         assert_same_bits(got, expected)
@@ -150,6 +163,21 @@ def test_positions_that_are_walked_together(
         last = {**values, "g": channels_last(values["g"]), "x": channels_last(values["x"])}
         for got, expected in zip(operator(last), operator(values), strict=True):
             assert_same_bits(got, expected, f"{image}")
+
+
+@pytest.mark.parametrize("length", [1, 3, 17, 66, 100, 1030])
+@pytest.mark.parametrize("columns", [2049, 5000])
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+def test_softmax_across_rows(length: int, columns: int, dtype: np.dtype) -> None:
+    """In cache and beyond, with and without rows whose sum is no number."""
+    rng = np.random.default_rng(2)
+    g = random_values((columns, length), dtype, "normal", rng)
+    y = random_values((columns, length), dtype, "normal", rng)
+    for special in (None, np.nan, np.inf, -np.inf):
+        if special is not None:
+            g[7, length // 2] = g[-1, 0] = special
+        across = ag.softmax_backward(np.ascontiguousarray(g.T), np.ascontiguousarray(y.T), 0)
+        assert_same_bits(across, ag.softmax_backward(g, y, 1).T, f"{special}")
 
 
 @pytest.mark.parametrize("operator", [batch_norm, prelu, softmax])

@@ -215,7 +215,9 @@ def test_large_arrays_move_once(
     [((32, 64, 56, 56), 1.07), ((64, 512, 7, 7), 1.15), ((4096, 1000), 1.09)],
     ids=str,
 )
-def test_batch_norm_takes_little_longer_than_its_bytes(shape: tuple[int, ...], limit: float) -> None:
+def test_batch_norm_takes_little_longer_than_its_bytes(
+    shape: tuple[int, ...], limit: float
+) -> None:
     """In the emulator's model; docs/device_costs.md says what of."""
     _, launches = emulate(BATCH_NORM, *operands(BATCH_NORM, shape))
     assert launches.total("cycles") <= limit * launches.total("bound_cycles")
