@@ -9,10 +9,8 @@ struct DefaultContext {
     aclrtContext handle = nullptr;
 };
 
-DefaultContext& default_context() {
-    static auto* const instance = new DefaultContext;
-    return *instance;
-}
+auto& g_default = *new DefaultContext;
+auto& g_contexts = *new HandleTable<Context>(HandleKind::kContext);
 
 thread_local aclrtContext g_current = nullptr;
 
@@ -26,8 +24,7 @@ Context::~Context() {
 }
 
 HandleTable<Context>& contexts() {
-    static auto* const instance = new HandleTable<Context>(HandleKind::kContext);
-    return *instance;
+    return g_contexts;
 }
 
 Initialisation& initialisation() {
@@ -48,12 +45,11 @@ aclError check_device(const char* function, int32_t id) {
 }
 
 void retain_default_context() {
-    DefaultContext& state = default_context();
-    const auto join = [&state](aclrtContext made) {
-        const std::lock_guard<std::mutex> lock(*state.mutex);
-        if (state.handle == nullptr) state.handle = made;
-        if (state.handle != nullptr) ++state.users;
-        return state.handle;
+    const auto join = [](aclrtContext made) {
+        const std::lock_guard<std::mutex> lock(*g_default.mutex);
+        if (g_default.handle == nullptr) g_default.handle = made;
+        if (g_default.handle != nullptr) ++g_default.users;
+        return g_default.handle;
     };
     if (join(nullptr) != nullptr) return;
     const aclrtContext made = contexts().insert(std::make_shared<Context>(true));
@@ -61,13 +57,12 @@ void retain_default_context() {
 }
 
 void release_default_context(bool drop_work) {
-    DefaultContext& state = default_context();
     aclrtContext handle;
     {
-        const std::lock_guard<std::mutex> lock(*state.mutex);
-        if (state.users == 0 || --state.users > 0) return;
-        handle = state.handle;
-        state.handle = nullptr;
+        const std::lock_guard<std::mutex> lock(*g_default.mutex);
+        if (g_default.users == 0 || --g_default.users > 0) return;
+        handle = g_default.handle;
+        g_default.handle = nullptr;
     }
     if (const std::shared_ptr<Context> context = contexts().remove(handle))
         context->stream->close(drop_work);
@@ -79,8 +74,8 @@ void set_current_context(aclrtContext handle) {
 
 aclrtContext current_context_handle() {
     if (g_current != nullptr && contexts().find(g_current) != nullptr) return g_current;
-    const std::lock_guard<std::mutex> lock(*default_context().mutex);
-    return default_context().handle;
+    const std::lock_guard<std::mutex> lock(*g_default.mutex);
+    return g_default.handle;
 }
 
 aclError current_context(const char* function, std::shared_ptr<Context>& context) {

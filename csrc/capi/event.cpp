@@ -7,39 +7,32 @@
 namespace ascend_grad::capi {
 namespace {
 
-std::vector<Event*>& all_events() {
-    static auto* const instance = [] {
-        on_fork_in_child([] {
-            for (Event* event : all_events()) event->restart();
-        });
-        return new std::vector<Event*>;
-    }();
-    return *instance;
-}
+auto& g_queue_mutex = *make_fork_safe_mutex();
+auto& g_events = *new HandleTable<Event>(HandleKind::kEvent);
+auto& g_all_events = *new std::vector<Event*>;  // guarded by queue_mutex()
+const OnForkInChild g_restart([] {
+    for (Event* event : g_all_events) event->restart();
+});
 
 }  // namespace
 
 std::mutex& queue_mutex() {
-    static std::mutex* const instance = make_fork_safe_mutex();
-    return *instance;
+    return g_queue_mutex;
 }
 
 HandleTable<Event>& events() {
-    static auto* const instance = new HandleTable<Event>(HandleKind::kEvent);
-    return *instance;
+    return g_events;
 }
 
 Event::Event(bool keeps_time, bool waits_for_first)
     : keeps_time(keeps_time), waits_for_first(waits_for_first) {
-    std::vector<Event*>& all = all_events();
     const std::lock_guard<std::mutex> lock(queue_mutex());
-    all.push_back(this);
+    g_all_events.push_back(this);
 }
 
 Event::~Event() {
     const std::lock_guard<std::mutex> lock(queue_mutex());
-    std::vector<Event*>& all = all_events();
-    all.erase(std::find(all.begin(), all.end(), this));
+    g_all_events.erase(std::find(g_all_events.begin(), g_all_events.end(), this));
 }
 
 void Event::complete(uint64_t record) {

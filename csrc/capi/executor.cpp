@@ -22,11 +22,12 @@ uint64_t bytes_left(const BlockHold& block, const void* pointer, uint64_t needed
     return block->size - static_cast<size_t>(static_cast<const char*>(pointer) - block->address);
 }
 
+auto& g_executors = *new HandleTable<Call>(HandleKind::kExecutor);
+
 }  // namespace
 
 HandleTable<Call>& executors() {
-    static auto* const instance = new HandleTable<Call>(HandleKind::kExecutor);
-    return *instance;
+    return g_executors;
 }
 
 void Call::set(int index, const aclTensor* handle) {

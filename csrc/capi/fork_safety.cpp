@@ -31,7 +31,7 @@ void in_child() {
 }
 
 Registered& registered() {
-    // Never destroyed: other threads may still call in while the process ends.
+    // Made by the first of the objects with a mutex: their order is not known.
     static Registered* const instance = [] {
         auto* const made = new Registered;  // first: where it throws, all is done again
         pthread_atfork(before_fork, unlock_all, in_child);
@@ -49,7 +49,7 @@ std::mutex* make_fork_safe_mutex() {
     return mutex;
 }
 
-void on_fork_in_child(void (*function)()) {
+OnForkInChild::OnForkInChild(void (*function)()) {
     const std::lock_guard<std::mutex> lock(registered().mutex);
     registered().functions.push_back(function);
 }

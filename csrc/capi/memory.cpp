@@ -41,14 +41,12 @@ BlockHold find_in(const BlockMap& map, const void* pointer) {
     return address - begin < block->size ? block : nullptr;
 }
 
-Blocks& blocks() {
-    static Blocks* const instance = new Blocks;  // never destroyed: queued work may still end
-    return *instance;
-}
+auto& g_blocks = *new Blocks;
+const size_t g_total_memory = machine_memory().total;
+const auto g_page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
 
 char* allocate_aligned(size_t size, size_t slack) {
-    static const size_t most = machine_memory().total;
-    if (size > most) return nullptr;
+    if (size > g_total_memory) return nullptr;
     // Not aligned_alloc, which wants a rounded size: memory checkers then miss what leaves the
     // block.
     void* memory = nullptr;
@@ -89,26 +87,25 @@ MachineMemory machine_memory() {
 void* allocate(MemoryKind kind, size_t size) {
     const auto block = std::make_shared<const Block>(kind, size);
     if (block->address == nullptr) return nullptr;
-    const std::lock_guard<std::mutex> lock(*blocks().mutex);
-    blocks().by_address.emplace(reinterpret_cast<uintptr_t>(block->address), block);
+    const std::lock_guard<std::mutex> lock(*g_blocks.mutex);
+    g_blocks.by_address.emplace(reinterpret_cast<uintptr_t>(block->address), block);
     return block->address;
 }
 
 BlockHold find_block(const void* pointer) {
-    const std::lock_guard<std::mutex> lock(*blocks().mutex);
-    return find_in(blocks().by_address, pointer);
+    const std::lock_guard<std::mutex> lock(*g_blocks.mutex);
+    return find_in(g_blocks.by_address, pointer);
 }
 
 bool is_mapped(const void* pointer, size_t bytes) {
-    static const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
     const auto begin = reinterpret_cast<uintptr_t>(pointer);
     if (bytes == 0) return true;
     if (begin > INTPTR_MAX || bytes > INTPTR_MAX - begin) return false;
     {
-        const std::lock_guard<std::mutex> lock(*blocks().mutex);
-        if (find_in(blocks().freed, pointer) != nullptr) return false;
+        const std::lock_guard<std::mutex> lock(*g_blocks.mutex);
+        if (find_in(g_blocks.freed, pointer) != nullptr) return false;
     }
-    const uintptr_t first = begin / page * page;
+    const uintptr_t first = begin / g_page * g_page;
     // Writes nothing: it only looks for gaps.
     const int status = msync(reinterpret_cast<void*>(first), begin - first + bytes, MS_ASYNC);
     return status == 0 || errno != ENOMEM || is_on_own_stack(begin, begin + bytes);
@@ -116,7 +113,7 @@ bool is_mapped(const void* pointer, size_t bytes) {
 
 bool release(const void* pointer) {
     BlockMap::node_type ended;  // after the lock
-    Blocks& all = blocks();
+    Blocks& all = g_blocks;
     const std::lock_guard<std::mutex> lock(*all.mutex);
     ended = all.by_address.extract(reinterpret_cast<uintptr_t>(pointer));
     if (ended.empty()) return false;

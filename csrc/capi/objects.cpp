@@ -1,40 +1,44 @@
 #include "capi/objects.h"
 
 namespace ascend_grad::capi {
+namespace {
+
+auto& g_tensors = *new HandleTable<const Tensor>(HandleKind::kTensor);
+auto& g_int_arrays = *new HandleTable<const IntList>(HandleKind::kIntArray);
+auto& g_float_arrays = *new HandleTable<const Values<float>>(HandleKind::kFloatArray);
+auto& g_bool_arrays = *new HandleTable<const Values<bool>>(HandleKind::kBoolArray);
+auto& g_scalars = *new HandleTable<const Scalar>(HandleKind::kScalar);
+auto& g_tensor_lists = *new HandleTable<const HandleList>(HandleKind::kTensorList);
+auto& g_scalar_lists = *new HandleTable<const HandleList>(HandleKind::kScalarList);
+
+}  // namespace
 
 HandleTable<const Tensor>& tensors() {
-    static auto* const instance = new HandleTable<const Tensor>(HandleKind::kTensor);
-    return *instance;
+    return g_tensors;
 }
 
 HandleTable<const IntList>& int_arrays() {
-    static auto* const instance = new HandleTable<const IntList>(HandleKind::kIntArray);
-    return *instance;
+    return g_int_arrays;
 }
 
 HandleTable<const Values<float>>& float_arrays() {
-    static auto* const instance = new HandleTable<const Values<float>>(HandleKind::kFloatArray);
-    return *instance;
+    return g_float_arrays;
 }
 
 HandleTable<const Values<bool>>& bool_arrays() {
-    static auto* const instance = new HandleTable<const Values<bool>>(HandleKind::kBoolArray);
-    return *instance;
+    return g_bool_arrays;
 }
 
 HandleTable<const Scalar>& scalars() {
-    static auto* const instance = new HandleTable<const Scalar>(HandleKind::kScalar);
-    return *instance;
+    return g_scalars;
 }
 
 HandleTable<const HandleList>& tensor_lists() {
-    static auto* const instance = new HandleTable<const HandleList>(HandleKind::kTensorList);
-    return *instance;
+    return g_tensor_lists;
 }
 
 HandleTable<const HandleList>& scalar_lists() {
-    static auto* const instance = new HandleTable<const HandleList>(HandleKind::kScalarList);
-    return *instance;
+    return g_scalar_lists;
 }
 
 void set_address(const aclTensor* handle, const Tensor& tensor, void* address) {

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <new>
 #include <type_traits>
+#include <vector>
 
 namespace ascend_grad::capi {
 
@@ -22,39 +23,44 @@ void FillTask::operator()() const {
     std::memset(destination, value, count);
 }
 
-// Guarded by queue_mutex().
-std::vector<Stream*>& Stream::instances() {
-    static auto* const instance = [] {
-        on_fork_in_child([] {
-            for (Stream* stream : instances()) stream->restart_in_child();
-        });
-        // Threads must not outlive the program's objects, nor the library when it is unloaded.
-        std::atexit([] {
-            for (const std::shared_ptr<Stream>& stream : streams().all()) stream->close(true);
-        });
-        return new std::vector<Stream*>;
-    }();
-    return *instance;
+namespace {
+
+auto& g_streams = *new HandleTable<Stream>(HandleKind::kStream);
+auto& g_all_streams = *new std::vector<Stream*>;  // guarded by queue_mutex()
+bool g_closes_at_exit = false;                    // guarded by queue_mutex()
+
+// Threads must not outlive the program's objects: registered with the first stream, so that it is
+// called before objects older than that are destroyed.
+void close_streams_at_exit() {
+    if (g_closes_at_exit) return;
+    std::atexit([] {
+        for (const std::shared_ptr<Stream>& stream : g_streams.all()) stream->close(true);
+    });
+    g_closes_at_exit = true;
 }
+
+}  // namespace
 
 HandleTable<Stream>& streams() {
-    static auto* const instance = new HandleTable<Stream>(HandleKind::kStream);
-    return *instance;
+    return g_streams;
 }
 
+const OnForkInChild Stream::restart_all_([] {
+    for (Stream* stream : g_all_streams) stream->restart_in_child();
+});
+
 Stream::Stream() : slots_(new Slot[kCapacity]) {
-    std::vector<Stream*>& streams = instances();
     const std::lock_guard<std::mutex> lock(queue_mutex());
-    streams.reserve(streams.size() + 1);
+    close_streams_at_exit();
+    g_all_streams.reserve(g_all_streams.size() + 1);
     start();
-    streams.push_back(this);  // last: nothing may throw behind it
+    g_all_streams.push_back(this);  // last: nothing may throw behind it
 }
 
 Stream::~Stream() {
     close(false);
     const std::lock_guard<std::mutex> lock(queue_mutex());
-    std::vector<Stream*>& streams = instances();
-    streams.erase(std::find(streams.begin(), streams.end(), this));
+    g_all_streams.erase(std::find(g_all_streams.begin(), g_all_streams.end(), this));
 }
 
 void Stream::start() {

@@ -3,7 +3,6 @@
 
 #include <optional>
 #include <thread>
-#include <vector>
 
 #include "capi/task.h"
 
@@ -43,7 +42,7 @@ class Stream {
     void work();
     void run(Task& task, std::unique_lock<std::mutex>& lock);
     void restart_in_child();
-    static std::vector<Stream*>& instances();
+    static const OnForkInChild restart_all_;
 
     // All below is guarded by queue_mutex(). Tasks are numbered; those in [done_, queued_) are in
     // the queue.

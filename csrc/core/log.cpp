@@ -2,6 +2,7 @@
 
 #include <strings.h>
 
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 
@@ -11,11 +12,13 @@
 namespace ascend_grad {
 
 bool log_is_debug() {
-    static const bool result = [] {
+    enum Answer : uint8_t { kUnknown, kNo, kYes };
+    static std::atomic<Answer> answer{kUnknown};  // no lock: see environment()
+    if (answer == kUnknown) {
         const char* level = std::getenv("ASCEND_GRAD_LOG");
-        return level != nullptr && strcasecmp(level, "debug") == 0;
-    }();
-    return result;
+        answer = level != nullptr && strcasecmp(level, "debug") == 0 ? kYes : kNo;
+    }
+    return answer == kYes;
 }
 
 void log_line(const char* text) {

@@ -1,6 +1,8 @@
 #include "isa/environment.h"
 
+#include <atomic>
 #include <cstdlib>
+#include <memory>
 
 namespace ascend_grad {
 namespace {
@@ -23,8 +25,12 @@ Environment read_environment() {
 }  // namespace
 
 const Environment& environment() {
-    static const Environment result = read_environment();
-    return result;
+    static std::atomic<const Environment*> instance{nullptr};
+    const Environment* known = instance.load(std::memory_order_acquire);
+    if (known != nullptr) return *known;
+    auto made = std::make_unique<const Environment>(read_environment());
+    if (instance.compare_exchange_strong(known, made.get())) known = made.release();
+    return *known;
 }
 
 }  // namespace ascend_grad

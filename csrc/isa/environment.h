@@ -14,6 +14,7 @@ struct Environment {
     std::string error;  // what is wrong with them, "" when nothing
 };
 
+// Without a lock, which a child that is forked meanwhile would find taken.
 const Environment& environment();
 
 }  // namespace ascend_grad

@@ -7,6 +7,7 @@
 #include <set>
 #include <vector>
 
+#include "core/held_during_forks.h"
 #include "device/product.h"
 #include "launch/backend.h"
 #include "launch/runner.h"
@@ -50,14 +51,9 @@ bool read_view(const aclTensor* tensor, TensorView& view) {
 }
 
 // Calls between their two phases.
-struct Executors {
-    std::mutex mutex;
-    std::set<device::Call*> live;
-};
-Executors& executors() {
-    static auto* const instance = new Executors;
-    return *instance;
-}
+std::mutex g_mutex;
+const HeldDuringForks<g_mutex> g_held_during_forks;
+auto& g_live = *new std::set<device::Call*>;  // guarded by g_mutex
 
 template <class Op>
 class PhaseOne {
@@ -87,8 +83,8 @@ class PhaseOne {
         set_error_message(status);
         if (!status.ok()) return static_cast<aclnnStatus>(status.code());
         *workspace_size = call->plan.workspace_size;
-        const std::lock_guard<std::mutex> lock(executors().mutex);
-        executors().live.insert(call.get());
+        const std::lock_guard<std::mutex> lock(g_mutex);
+        g_live.insert(call.get());
         *executor = reinterpret_cast<aclOpExecutor*>(call.release());
         return static_cast<aclnnStatus>(StatusCode::kSuccess);
     }
@@ -113,9 +109,9 @@ aclnnStatus phase_two(void* workspace, uint64_t workspace_size, aclOpExecutor* e
                       aclrtStream stream) {
     std::unique_ptr<device::Call> call;
     {
-        const std::lock_guard<std::mutex> lock(executors().mutex);
+        const std::lock_guard<std::mutex> lock(g_mutex);
         auto* const given = reinterpret_cast<device::Call*>(executor);
-        if (executors().live.erase(given) != 0) call.reset(given);
+        if (g_live.erase(given) != 0) call.reset(given);
     }
     Status status;
     if (call == nullptr || call->info != &Op::info()) {

@@ -1,6 +1,5 @@
 // check -> plan is done; this is copy in -> launch -> copy out, on the NPU and in the emulator.
 #include <acl/acl.h>
-#include <pthread.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -9,6 +8,7 @@
 #include <mutex>
 #include <set>
 
+#include "core/held_during_forks.h"
 #include "launch/backend.h"
 #include "launch/kernel_table.h"
 #include "launch/memory_pool.h"
@@ -36,8 +36,10 @@ struct Device {
     std::map<void*, Workspace> workspaces;  // of callers' streams
 };
 
-// Guards all devices: calls take turns, as they would on the card.
+// Guards all devices: calls take turns, as they would on the card. A fork waits for the call that
+// holds it.
 std::mutex g_mutex;
+const HeldDuringForks<g_mutex> g_held_during_forks;
 
 Status failed(const Call& call, std::string text) {
     return {StatusCode::kRuntimeError, call.info->name.in(call.interface), "", std::move(text)};
@@ -67,13 +69,6 @@ aclError current_device(int32_t& id) {
     return aclrtSetDevice(id);
 }
 
-// A fork waits for the call that holds the lock. Registered once the runtime's own locks are, so
-// that it is taken before those, as calls do.
-void hold_lock_during_forks() {
-    [[maybe_unused]] static const int result =
-        pthread_atfork([] { g_mutex.lock(); }, [] { g_mutex.unlock(); }, [] { g_mutex.unlock(); });
-}
-
 aclError open_device(Device*& device) {
     static auto* const devices = new std::map<int32_t, Device>;  // outlives what runs at exit
     int32_t id = 0;
@@ -81,7 +76,6 @@ aclError open_device(Device*& device) {
     if (code != ACL_SUCCESS) return code;
     device = &(*devices)[id];
     if (device->stream == nullptr) code = aclrtCreateStream(&device->stream);
-    hold_lock_during_forks();
     return code;
 }
 

@@ -3,14 +3,10 @@
 #include "ops/table.h"
 
 namespace ascend_grad {
-namespace {
 
-const KernelTable& table_of(Isa isa) {
-#if defined(__aarch64__)
-    (void)isa;
-    return kernel_table_baseline;
-#else
-    switch (isa) {
+const KernelTable& kernel_table() {
+#if !defined(__aarch64__)
+    switch (environment().isa) {
         case Isa::kAvx512:
             return kernel_table_avx512;
         case Isa::kAvx2:
@@ -18,15 +14,8 @@ const KernelTable& table_of(Isa isa) {
         case Isa::kBaseline:
             break;
     }
-    return kernel_table_baseline;
 #endif
-}
-
-}  // namespace
-
-const KernelTable& kernel_table() {
-    static const KernelTable& table = table_of(environment().isa);
-    return table;
+    return kernel_table_baseline;
 }
 
 }  // namespace ascend_grad

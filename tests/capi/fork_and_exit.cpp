@@ -33,6 +33,8 @@ int main() {
                              output_values = values_like(kShape, 2);
     const std::vector<float> wanted = softmax_reference(grad_values, output_values, 1000);
     Tensor grad(kShape, grad_values), output(kShape, output_values), out(kShape);
+    softmax(grad, output, out, stream);  // fork_during_first_calls has those
+    CHECK_OK(aclrtSynchronizeStream(stream));
     CHECK_OK(aclrtStreamWaitEvent(blocked, event));
     CHECK_OK(aclrtMemsetAsync(out.memory(), 4, 0, 4, blocked));
 
