@@ -180,6 +180,17 @@ def test_softmax_across_rows(length: int, columns: int, dtype: np.dtype) -> None
         assert_same_bits(across, ag.softmax_backward(g, y, 1).T, f"{special}")
 
 
+def test_softmax_across_rows_of_which_one_overflows() -> None:
+    """A sum near the largest float, and a factor of 0: 0 * -inf."""
+    y = np.ones((2, 3000), np.float32)
+    g = np.ones_like(y)
+    y[:, 7] = 0.0, 1.0
+    g[:, 7] = -2.5e38, 1.5e38
+    out = ag.softmax_backward(g, y, 0)
+    assert np.isnan(out[0, 7]) and out[1, 7] == 0.0
+    assert_same_bits(out, ag.softmax_backward(g.T.copy(), y.T.copy(), 1).T)
+
+
 @pytest.mark.parametrize("operator", [batch_norm, prelu, softmax])
 @pytest.mark.parametrize("threads", [2, 3, 5, 16])
 @pytest.mark.parametrize(

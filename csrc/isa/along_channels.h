@@ -98,16 +98,18 @@ class AlongChannels {
 
     // Whole groups, lane by lane, so that its sums stay in the nearest cache.
     void lane_by_lane(int64_t row, int64_t begin, int64_t groups) {
-        const int64_t run = channels_ * static_cast<int64_t>(sizeof(T));
+        constexpr auto kSize = static_cast<int64_t>(sizeof(T));
+        const int64_t run = channels_ * kSize;
+        const int64_t ahead = least(plan_.prefetch, run);
         Turn turn;
-        turn.element = static_cast<int>((run - plan_.prefetch) / static_cast<int64_t>(sizeof(T)));
+        turn.element = static_cast<int>((run - ahead) / kSize);
         OfLane positions = of_lane(row, begin, kGroup);
         for (int64_t i = 1; i <= kSumLanes * groups; ++i) {
             const int64_t lane = i / groups;
             const OfLane next = of_lane(row, begin + i % groups * kGroup + lane, kGroup - lane);
             for (int k = 0; k < 2; ++k)
-                turn.to[k] = static_cast<uintptr_t>(next.at[0][k] - positions.at[0][k] +
-                                                    plan_.prefetch - run);
+                turn.to[k] =
+                    static_cast<uintptr_t>(next.at[0][k] - positions.at[0][k] + ahead - run);
             add_positions<kGroup / kSumLanes, Asks::kTurning>(
                 positions, static_cast<int>((i - 1) / groups), channels_, turn);
             positions = next;

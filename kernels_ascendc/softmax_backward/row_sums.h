@@ -1,6 +1,6 @@
 // Sums of rows and differences with them, in arrays of floats whose rows lie at equal distances.
 // Rows may begin inside blocks: those with the same place in a block are worked on at once
-// (row_sets.h), or those that begin a lane or two further each (skewed_rows.h).
+// (row_sets.h), or those that begin up to four lanes further each (skewed_rows.h).
 #pragma once
 
 #include "softmax_backward/row_sets.h"

@@ -180,6 +180,7 @@ struct Case {
                 require(t.width % 16 == 0, "strips inside blocks of rows");
                 require(t.width * t.strips_per_plane - shape.inner < 16 * t.strips_per_plane,
                         "strips of unequal width");
+                require(t.width * shape.in_size >= 128, "narrow strips");
             }
         }
     }

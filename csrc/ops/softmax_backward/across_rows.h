@@ -2,6 +2,9 @@
 // between one run and the next.
 #pragma once
 
+#include <algorithm>
+#include <type_traits>
+
 #include "isa/prefetch.h"
 #include "isa/stream.h"
 #include "ops/softmax_backward/along_rows.h"
@@ -22,7 +25,10 @@ class AcrossRows {
     static constexpr int kScratch = kLevels * kMaxColumns;  // floats that sum() needs
 
     AcrossRows(char* const (&base)[3], const int64_t (&stride)[3], int columns, int elements)
-        : base_(base), stride_(stride), columns_(columns), elements_(elements) {}
+        : base_{base[0], base[1], base[2]},
+          stride_(stride),
+          columns_(columns),
+          elements_(elements) {}
 
     // scratch[c] = the sum of row c. Lane by lane, so that few sums of lanes wait for each other.
     void sum(float* scratch) const { sum_lanes(0, 1, 0, scratch); }
@@ -162,7 +168,7 @@ class AcrossRows {
         }
     }
 
-    char* const (&base_)[3];
+    char* const base_[3];
     const int64_t (&stride_)[3];
     const int columns_;
     const int elements_;

@@ -251,9 +251,10 @@ class SoftmaxRows {
 
     // --- neighbouring rows contiguous ---
 
-    AcrossRows<T, U> across(int64_t chunk) {
-        for (int k = 0; k < 3; ++k) run_[k] = address(k, 0, chunk * plan_.chunk);
-        return {run_, plan_.stride, count_, length_of(chunk)};
+    AcrossRows<T, U> across(int64_t chunk) const {
+        char* run[3];
+        for (int k = 0; k < 3; ++k) run[k] = address(k, 0, chunk * plan_.chunk);
+        return {run, plan_.stride, count_, length_of(chunk)};
     }
     void sum_across(int64_t chunk, float* sums) {
         if (plan_.is_plane) {
@@ -357,8 +358,8 @@ class SoftmaxRows {
     static constexpr int kMaxGroups = 1024;  // so that their rows are an int
     static constexpr int kStage = 128;
     static constexpr int kStagedRows = 16;
-    // Of sum_plane(), which needs more than AcrossRows.
-    static constexpr int kLaneSums = kLanes * kMaxColumns + kPairLanes;
+    static constexpr int kLaneSums = kLanes * kMaxColumns + kPairLanes;  // of sum_plane()
+    static_assert(kLaneSums >= AcrossRows<T, U>::kScratch);
 
     const Op::Plan& plan_;
     void* const* addresses_;
@@ -367,7 +368,6 @@ class SoftmaxRows {
     Sink<U> sink_;
     int64_t row_stride_[3];
     char* base_[3] = {};
-    char* run_[3] = {};
     int count_ = 0;
     int planes_ = 1;  // that follow each other
     int64_t first_row_ = 0;
