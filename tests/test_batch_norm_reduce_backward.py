@@ -74,10 +74,11 @@ def test_ranks_and_layouts(rank: int, layout: str) -> None:
 
 
 @pytest.mark.parametrize("count", [1, 2, 15, 17, 1023, 1025, 4095, 4096, 4097, 70001])
-@pytest.mark.parametrize("shape", ["n", "hw"])
+@pytest.mark.parametrize("shape", ["n", "hw", "nhw"])
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 def test_numbers_of_terms(count: int, shape: str, dtype: np.dtype) -> None:
-    inputs = operands((count, 3) if shape == "n" else (1, 3, count), dtype)
+    shapes = {"n": (count, 3), "hw": (1, 3, count), "nhw": (32, 2, count)}
+    inputs = operands(shapes[shape], dtype)
     assert_correct(ag.batch_norm_reduce_backward(**inputs), inputs)
 
 

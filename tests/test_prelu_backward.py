@@ -62,7 +62,7 @@ def test_ranks_and_layouts(rank: int, layout: str) -> None:
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 @pytest.mark.parametrize("channels", [1, 3])
 def test_numbers_of_terms(count: int, dtype: np.dtype, channels: int) -> None:
-    for shape in ((count, 3), (1, 3, count)):
+    for shape in ((count, 3), (1, 3, count), (32, 3, count)):
         g, x = (normal(*shape, dtype=dtype, seed=seed) for seed in (1, 2))
         assert_correct(g, x, normal(channels, dtype=dtype))
 

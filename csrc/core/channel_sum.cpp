@@ -26,6 +26,10 @@ constexpr double kUnevenRows = 1.1;
 constexpr int64_t kShortRowBytes = 384;
 // How far ahead loads are asked for along a position's channels, measured.
 constexpr int64_t kNextLoadsBytes = 1024;
+// Blocks are what threads share, along channels: elements of one that has several rows, or where
+// longer ones would not be many.
+constexpr int64_t kSharedSumBlock = 1024;
+constexpr int64_t kManyBlocks = 32;
 
 void view_as_channels_and_rows(ChannelSumPlan& plan, const TensorView* const* views) {
     const TensorView& first = *views[0];
@@ -53,17 +57,11 @@ void view_as_channels_and_rows(ChannelSumPlan& plan, const TensorView* const* vi
 }
 
 void cut_into_blocks(ChannelSumPlan& plan) {
-    if (plan.row_length <= kSumBlock) {
-        plan.rows_per_block = std::min(plan.rows, kSumBlock / plan.row_length);
-        plan.chunk = plan.row_length;
-        plan.chunks_per_row = 1;
-        plan.blocks = divide_up(plan.rows, plan.rows_per_block);
-        return;
-    }
-    plan.rows_per_block = 1;
-    plan.chunk = even_block(plan.row_length);
+    const bool are_many = plan.rows * divide_up(plan.row_length, kSumBlock) >= kManyBlocks;
+    plan.chunk = even_block(plan.row_length, are_many ? kSumBlock : kSharedSumBlock);
     plan.chunks_per_row = divide_up(plan.row_length, plan.chunk);
-    plan.blocks = plan.rows * plan.chunks_per_row;
+    plan.rows_per_block = std::clamp<int64_t>(kSharedSumBlock / plan.row_length, 1, plan.rows);
+    plan.blocks = divide_up(plan.rows, plan.rows_per_block) * plan.chunks_per_row;
 }
 
 // Elements from one position of a row to the next in tensor k; 0 where that is not one number.
@@ -169,9 +167,10 @@ void cut_into_tasks(ChannelSumPlan& plan, int64_t size, int64_t bytes) {
     const int64_t lanes = std::min<int64_t>(kSumLanes, plan.row_length);
     const bool from_memory = bytes > kCachedBytes;
     // Only along positions do the chunks of a row share anything.
+    const int64_t most_chunks = plan.chunk > kSharedSumBlock ? kChunksPerTask / 4 : kChunksPerTask;
     plan.chunks_per_task =
         plan.traversal == Traversal::kAlongPositions && !plan.transposes
-            ? divide_up(plan.chunks_per_row, divide_up(plan.chunks_per_row, kChunksPerTask))
+            ? divide_up(plan.chunks_per_row, divide_up(plan.chunks_per_row, most_chunks))
             : 1;
     const int64_t outer = plan.chunks_per_row == 1
                               ? plan.blocks

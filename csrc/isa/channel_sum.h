@@ -202,16 +202,24 @@ class ChannelSum {
             ascend_grad::add_rows<1, true, T>(element_, rows, count, n, parameters, sums);
             return;
         }
-        // Rows whose outputs follow each other, several at a time.
-        const int most = rows.step[2] == bytes ? Sink<T>::kReserve / n : 1;
+        // Rows whose outputs follow each other, several at a time, or a long one piece by piece.
+        constexpr int kMost = Sink<T>::kReserve;
+        static_assert(kMost % kSumLanes == 0);
+        const int most = rows.step[2] == bytes && n < kMost ? kMost / n : 1;
         for (int r = 0; r < count; r += most) {
             const int together = static_cast<int>(least(most, count - r));
             sink_.move_to(rows.at[2] + r * rows.step[2]);
-            const Rows some = {{rows.at[0] + r * rows.step[0], rows.at[1] + r * rows.step[1],
-                                reinterpret_cast<char*>(sink_.reserve(together * n))},
-                               {rows.step[0], rows.step[1], rows.step[2]}};
-            add_rows(some, together, n, parameters + r, sums + r);
-            sink_.commit(together * n);
+            for (int i = 0; i < n; i += kMost) {
+                const int length = static_cast<int>(least(kMost, n - i));
+                const int64_t at = i * plan_.position_step * static_cast<int64_t>(sizeof(T));
+                T* const to = sink_.reserve(together * length);
+                const Rows some = {
+                    {rows.at[0] + r * rows.step[0] + at, rows.at[1] + r * rows.step[1] + at,
+                     reinterpret_cast<char*>(to)},
+                    {rows.step[0], rows.step[1], rows.step[2]}};
+                add_rows(some, together, length, parameters + r, sums + r);
+                sink_.commit(together * length);
+            }
         }
     }
 

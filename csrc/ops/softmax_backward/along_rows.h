@@ -147,16 +147,17 @@ AG_INLINE void write_pair(const T* g, const T* y, LanePair sum, bool no_nan, U* 
     }
 }
 
-// out = output * (grad_output - sum) of n elements; returns sum_products() of as many others, whose
-// loads overlap these stores, or 0 if !kSums. Streams to whole 64-byte lines only.
+// out = output * (grad_output - sum) of n elements; if kSums, adds the products of as many others,
+// whose loads overlap these stores, to the lanes of `sums` as sum_products() does. Streams to whole
+// 64-byte lines only.
 template <int kStep, bool kSums, class T, class U>
-inline float write_and_sum(const Inputs<T>& in, float of_these, U* out, bool streams,
-                           const Inputs<T>& next, int n, uintptr_t ahead) {
+inline void write_and_sum(const Inputs<T>& in, float of_these, U* out, bool streams,
+                          const Inputs<T>& next, int n, uintptr_t ahead, Lanes& sums) {
     constexpr int kBeyond = kStep - 1;
     const Lanes s = splat(of_these);
     const LanePair both = {s, s};
     const bool no_nan = makes_no_nan(of_these);
-    Lanes sum{};
+    Lanes sum = sums;
     int i = 0;
     for (; i + kPairLanes + kBeyond <= n; i += kPairLanes) {
         write_pair<kStep>(in.g + kStep * i, in.y + kStep * i, both, no_nan, out + i, streams);
@@ -176,7 +177,7 @@ inline float write_and_sum(const Inputs<T>& in, float of_these, U* out, bool str
                     rest);
         if (kSums) sum = sum + first_products<kStep>(next, i, rest);
     }
-    return kSums ? tree_sum(sum) : 0.0f;
+    if (kSums) sums = sum;
 }
 
 }  // namespace

@@ -3,9 +3,9 @@
 //   s   = SUM over dim of grad_output * output        (dim kept)
 //   out = output * (grad_output - s)
 //
-// Inputs are widened to float. A row, the elements along dim, is cut into chunks of at most 1024:
-// element i of a chunk goes to lane i % 16, lanes (float) are added by a fixed tree and chunks
-// (double) in order. The result is rounded once to out's dtype.
+// Inputs are widened to float. A row, the elements along dim, is cut into chunks
+// (core/sum_block.h): element i of a chunk goes to lane i % 16, lanes (float) are added by a fixed
+// tree and chunks (double) in order. The result is rounded once to out's dtype.
 #pragma once
 
 #include "core/layout.h"

@@ -131,13 +131,13 @@ void cut_into_tasks(Op::Plan& plan, int64_t row_bytes) {
     plan.groups_per_loop = divide_up(extent, plan.rows_per_group);
     plan.groups = plan.rows.iterations() / extent * plan.groups_per_loop;
 
-    plan.chunk = plan.length <= kSumBlock ? plan.length : even_block(plan.length);
+    plan.chunk = even_block(plan.length, kSumBlock);
     plan.chunks = divide_up(plan.length, plan.chunk);
     // Were groups the smallest: no number of threads changes this.
     const int64_t smallest = std::min(plan.rows_per_group, kMinColumns);
     const int64_t most_groups = plan.rows.iterations() / extent * divide_up(extent, smallest);
-    plan.split = most_groups < 16 && plan.chunks >= 64;
-    plan.chunks_per_task = 16;
+    plan.split = most_groups < 16 && plan.chunks >= 16;
+    plan.chunks_per_task = 4;
     plan.tasks =
         plan.split ? plan.groups * divide_up(plan.chunks, plan.chunks_per_task) : plan.groups;
     if (plan.split) {

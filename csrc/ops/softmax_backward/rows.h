@@ -164,13 +164,12 @@ class SoftmaxRows {
                             count_, sink_);
             return;
         }
-        // While a row is written the next one is read, where that overlaps with conversions, with
-        // stores past the caches or with what the first cache does not hold. Of shorter rows it
-        // costs a third and more (measured).
-        const int64_t least_ahead = sizeof(T) == 2 ? kLongNarrow
-                                    : streaming_   ? kLongStreamed
-                                                   : kLong;
-        const bool reads_ahead = plan_.length >= least_ahead;
+        // While a row is written the next one is read, where that overlaps with conversions or with
+        // stores past the caches. Of shorter rows it costs a third and more, elsewhere a tenth
+        // (measured).
+        constexpr bool kConverts = sizeof(T) == 2;
+        const bool reads_ahead =
+            (kConverts || streaming_) && plan_.length >= (kConverts ? kLongNarrow : kLongStreamed);
         if (!reads_ahead && plan_.chunks == 1 && plan_.step == 1) {
             rows_by_themselves();
             return;
@@ -181,7 +180,9 @@ class SoftmaxRows {
             double total = 0.0;
             float last = 0.0f;
             for (int64_t chunk = 0; chunk < plan_.chunks; ++chunk) {
-                last = write_along(row, chunk, sum, reads_ahead && row + 1 < count_);
+                // What was summed last is in the nearest cache.
+                const int64_t place = reads_ahead ? chunk : plan_.chunks - 1 - chunk;
+                last = write_along(row, place, sum, reads_ahead && row + 1 < count_);
                 total += static_cast<double>(last);
             }
             sum = plan_.chunks == 1 ? last : static_cast<float>(total);
@@ -226,27 +227,40 @@ class SoftmaxRows {
     // Returns the same chunk's sum of the next row if `sums_next`.
     float write_along(int row, int64_t chunk, float sum, bool sums_next) {
         const int n = length_of(chunk);
-        const auto write = [&](U* out, bool streams) {
-            if (plan_.step == 1) return write_along<1>(row, chunk, sum, sums_next, out, streams, n);
-            return write_along<2>(row, chunk, sum, sums_next, out, streams, n);
+        U* const out = output(row, chunk);
+        const Inputs<T> in = inputs(row, chunk);
+        const Inputs<T> next = sums_next ? inputs(row + 1, chunk) : in;
+        Lanes sums{};
+        const auto write = [&](int begin, U* to, bool streams, int count) {
+            const int at = begin * plan_.step;
+            const Inputs<T> these = {in.g + at, in.y + at}, those = {next.g + at, next.y + at};
+            if (plan_.step == 1) {
+                write_along<1>(these, sum, to, streams, sums_next, those, count, sums);
+            } else {
+                write_along<2>(these, sum, to, streams, sums_next, those, count, sums);
+            }
         };
-        const int64_t bytes = n * static_cast<int64_t>(sizeof(U));
-        if (!streaming_) return write(output(row, chunk), false);
-        if (is_whole_lines(output(row, chunk), bytes)) {
-            return write(output(row, chunk), true);
+        const bool is_whole = is_whole_lines(out, n * static_cast<int64_t>(sizeof(U)));
+        if (!streaming_ || is_whole) {
+            write(0, out, streaming_, n);
+        } else {
+            sink_.move_to(out);
+            for (int i = 0; i < n; i += Sink<U>::kReserve) {
+                const int count = static_cast<int>(least(Sink<U>::kReserve, n - i));
+                write(i, sink_.reserve(count), false, count);
+                sink_.commit(count);
+            }
         }
-        sink_.move_to(output(row, chunk));
-        const float result = write(sink_.reserve(n), false);
-        sink_.commit(n);
-        return result;
+        return sums_next ? tree_sum(sums) : 0.0f;
     }
     template <int kStep>
-    float write_along(int row, int64_t chunk, float sum, bool sums_next, U* out, bool streams,
-                      int n) const {
-        const Inputs<T> in = inputs(row, chunk);
-        return sums_next ? write_and_sum<kStep, true>(in, sum, out, streams, inputs(row + 1, chunk),
-                                                      n, ahead_)
-                         : write_and_sum<kStep, false>(in, sum, out, streams, in, n, ahead_);
+    void write_along(const Inputs<T>& in, float sum, U* out, bool streams, bool sums_next,
+                     const Inputs<T>& next, int n, Lanes& sums) const {
+        if (sums_next) {
+            write_and_sum<kStep, true>(in, sum, out, streams, next, n, ahead_, sums);
+        } else {
+            write_and_sum<kStep, false>(in, sum, out, streams, next, n, ahead_, sums);
+        }
     }
 
     // --- neighbouring rows contiguous ---
@@ -353,8 +367,8 @@ class SoftmaxRows {
         }
     }
 
-    // Elements of 16 bit, of float, of float past the caches.
-    static constexpr int kLongNarrow = 256, kLong = 16384, kLongStreamed = 128;
+    // Elements of 16 bit, of float past the caches.
+    static constexpr int kLongNarrow = 256, kLongStreamed = 128;
     static constexpr int kMaxGroups = 1024;  // so that their rows are an int
     static constexpr int kStage = 128;
     static constexpr int kStagedRows = 16;
