@@ -296,6 +296,20 @@ def test_global_pooling_of_tiles(shape: tuple[int, ...], layout: str, dtype: np.
     out.assert_only_elements_written()
 
 
+# Planes of up to 64 elements are filled a register of planes at a time, a line at a time.
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@pytest.mark.parametrize("planes", [1, 15, 31, 32, 97])
+def test_global_pooling_of_small_planes(planes: int, dtype: np.dtype) -> None:
+    for width in range(1, 67):
+        shape = (planes, 1, width)
+        g, x = operands(shape, shape[1:], dtype=dtype)
+        g[planes // 2] = np.nan
+        out = place(shape, dtype, "contiguous", np.random.default_rng(width))
+        ag.avg_pool2d_backward(g, x, shape[1:], grad_input=out.array)
+        assert_within(out.array, with_cube_math_type(g, shape, shape[1:])[0])
+        out.assert_only_elements_written()
+
+
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 def test_quotients_have_the_bits_of_a_division(dtype: np.dtype) -> None:
     """Every 16-bit pattern, and as many random ones of float32."""

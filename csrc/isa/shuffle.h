@@ -1,4 +1,4 @@
-// Rearrangements: every second element, 4 x 4 blocks transposed.
+// Rearrangements: every second element, 4 x 4 blocks transposed, elements by their places.
 #pragma once
 
 #include "isa/pair.h"
@@ -243,6 +243,26 @@ AG_INLINE void lines_from_rows(Lanes* lines, const float* rows, int pitch) {
         }
     }
 }
+
+// Elements of a register by their places in it, where one instruction does that.
+template <class Bits>
+struct Lookup {
+    typedef Bits Line __attribute__((vector_size(4 * kRegisterLanes)));
+    static constexpr bool kIsFast =
+        kRegisterLanes == 16 || (kRegisterLanes == 8 && sizeof(Bits) == 4);
+
+#if defined(__AVX512F__)
+    static AG_INLINE Line at(Line places, Line values) {
+        if constexpr (sizeof(Bits) == 2)
+            return (Line)_mm512_permutexvar_epi16((__m512i)places, (__m512i)values);
+        return (Line)_mm512_permutexvar_epi32((__m512i)places, (__m512i)values);
+    }
+#elif defined(__AVX2__)
+    static AG_INLINE Line at(Line places, Line values) {
+        return (Line)_mm256_permutevar8x32_epi32((__m256i)values, (__m256i)places);
+    }
+#endif
+};
 
 // Loads of elements `kStep` apart in memory. Of step 2, whole loads also read the element after
 // their last one.

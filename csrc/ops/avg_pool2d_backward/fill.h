@@ -22,35 +22,45 @@ class PoolFill : public PoolTile<T> {
     using Base::streaming_;
 
     using Bits = std::conditional_t<sizeof(T) == 4, uint32_t, uint16_t>;
-    typedef Bits Line __attribute__((vector_size(4 * kRegisterLanes)));
+    using Line = typename Lookup<Bits>::Line;
     static constexpr int kLine = 4 * kRegisterLanes / static_cast<int>(sizeof(T));
+    static constexpr int kMostLines = 64;
 
   public:
-    using Base::Base;
+    PoolFill(const AvgPool2dBackward::Plan& plan, void* const* addresses, bool streaming)
+        : Base(plan, addresses, streaming),
+          elements_(plan.height_tile * plan.width.extent),
+          packed_(plan.planes.count == 1 && plan.height_tiles == 1 &&
+                  plan.planes.stride[0][0] == static_cast<int64_t>(sizeof(T)) &&
+                  plan.planes.stride[0][1] == elements_ * static_cast<int64_t>(sizeof(T))),
+          looks_up_(Lookup<Bits>::kIsFast && packed_ && elements_ <= kMostLines) {
+        // An element's place is its plane: its quotient by elements_, exact below 2^11.
+        const uint32_t factor = static_cast<uint32_t>(((1 << 20) + elements_ - 1) / elements_);
+        if (looks_up_) {
+            for (uint32_t i = 0; i < elements_ * kLine; ++i)
+                places_[i] = static_cast<Bits>(i * factor >> 20);
+        }
+    }
 
     void run() {
-        const int64_t width = plan_.width.extent;
-        const int64_t elements = (last_row_ - first_row_) * width;
-        const int64_t skipped = first_row_ * width * static_cast<int64_t>(sizeof(T));
-        // Whole planes, one behind the other.
-        const bool packed = plan_.planes.count == 1 && plan_.height_tiles == 1 &&
-                            plan_.planes.stride[0][0] == static_cast<int64_t>(sizeof(T)) &&
-                            plan_.planes.stride[0][1] == elements * static_cast<int64_t>(sizeof(T));
+        const int64_t elements = (last_row_ - first_row_) * plan_.width.extent;
+        const int64_t skipped = first_row_ * plan_.width.extent * static_cast<int64_t>(sizeof(T));
         Sink<T> sink(streaming_, grad_input_ + plane_offset(first_plane_, 1) + skipped);
-        for (int64_t plane = first_plane_; plane < last_plane_; plane += kLanes) {
-            const int count = static_cast<int>(least(kLanes, last_plane_ - plane));
-            float gradients[kLanes] = {};
-            if (packed) {
-                store_raw(gradients, load_first(reinterpret_cast<const T*>(grad_) + plane, count));
-            } else {
-                for (int i = 0; i < count; ++i)
-                    gradients[i] = to_float(read_element<T>(grad_ + plane_offset(plane + i, 0)));
+        for (int64_t plane = first_plane_; plane < last_plane_; plane += kPairLanes) {
+            const int count = static_cast<int>(least(kPairLanes, last_plane_ - plane));
+            T values[kPairLanes];
+            store_packed(values, results(plane, count));
+            if (looks_up_) {
+                for (int i = 0; i < count; i += kLine) {
+                    look_up(sink, values + i, static_cast<int>(least(kLine, count - i) * elements));
+                }
+                continue;
             }
-            T values[kLanes];
-            store(values,
-                  result_by_mode(Lanes{} + quotient(load(gradients), splat(plan_.divisor))));
-            if (packed && elements * kLanes <= Sink<T>::kReserve) {
-                fill_together(sink, values, count, static_cast<int>(elements));
+            if (packed_ && elements * kLanes <= Sink<T>::kReserve) {
+                for (int i = 0; i < count; i += kLanes) {
+                    fill_together(sink, values + i, static_cast<int>(least(kLanes, count - i)),
+                                  static_cast<int>(elements));
+                }
                 continue;
             }
             for (int i = 0; i < count; ++i) {
@@ -65,6 +75,22 @@ class PoolFill : public PoolTile<T> {
     }
 
   private:
+    // Of `count` planes.
+    AG_INLINE typename Packed<T>::Type results(int64_t plane, int count) const {
+        const Lanes divisor = splat(plan_.divisor);
+        LanePair x{};
+        if (packed_) {
+            const T* from = reinterpret_cast<const T*>(grad_) + plane;
+            x = count == kPairLanes ? load_pair(from) : load_first_pair(from, count);
+        } else {
+            float gradients[kPairLanes] = {};
+            for (int i = 0; i < count; ++i)
+                gradients[i] = to_float(read_element<T>(grad_ + plane_offset(plane + i, 0)));
+            x = load_pair(gradients);
+        }
+        return pack<T>({result_by_mode(Lanes{} + quotient(x.low, divisor)),
+                        result_by_mode(Lanes{} + quotient(x.high, divisor))});
+    }
     static AG_INLINE Line line_of(T value) {
         Bits bits;
         std::memcpy(&bits, &value, sizeof(bits));
@@ -99,6 +125,30 @@ class PoolFill : public PoolTile<T> {
         }
         sink.commit(count * elements);
     }
+    // n elements of the planes that a register of values is for.
+    AG_INLINE void look_up(Sink<T>& sink, const T* values, int n) {
+        if constexpr (Lookup<Bits>::kIsFast) {
+            Line line, places;
+            std::memcpy(&line, values, sizeof(line));
+            for (int done = 0; done < n; done += Sink<T>::kReserve) {
+                const int piece = static_cast<int>(least(Sink<T>::kReserve, n - done));
+                const Bits* from = places_ + done;
+                T* out = sink.reserve(piece);
+                int i = 0;
+                for (; i + kLine <= piece; i += kLine) {
+                    std::memcpy(&places, from + i, sizeof(places));
+                    const Line filled = Lookup<Bits>::at(places, line);
+                    std::memcpy(out + i, &filled, sizeof(filled));
+                }
+                for (; i < piece; ++i) out[i] = values[from[i]];
+                sink.commit(piece);
+            }
+        }
+    }
+
+    const int64_t elements_;
+    const bool packed_, looks_up_;
+    alignas(kCacheLine) Bits places_[kMostLines * kLine];
 };
 
 }  // namespace

@@ -149,6 +149,7 @@ void cut_into_tasks(Op::Plan& plan, const TensorView& grad_input) {
     const bool whole_planes = plan.width_tiles * plan.height_tiles * plan.channel_tiles == 1;
     const int64_t elements = height.extent * width.extent * plan.channel_tile;
     plan.planes_per_task = whole_planes ? std::max<int64_t>(1, kTaskElements / elements) : 1;
+    if (plan.planes_per_task > 32) plan.planes_per_task -= plan.planes_per_task % 32;
     plan.tasks = divide_up(planes, plan.planes_per_task) * plan.channel_tiles * plan.width_tiles *
                  plan.height_tiles;
 }
