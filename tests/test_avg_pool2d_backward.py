@@ -177,6 +177,10 @@ def test_layouts(dtype: np.dtype, layout: str, kernel: int, stride: int, padding
         ((2, 3, 12, 1030), (3, 2)),
         ((1, 2, 1030, 34), (5, 2)),
         ((2, 9, 7, 66), (1, 2)),
+        ((3, 5, 28, 28), 4),
+        ((2, 3, 12, 1030), (3, 5)),
+        ((2, 9, 7, 66), (1, 3)),
+        ((2, 3, 36, 72), (36, 24)),
     ],
     ids=str,
 )
@@ -206,7 +210,8 @@ def test_windows_side_by_side_from_memory(dtype: np.dtype, layout: str) -> None:
 
 @pytest.mark.parametrize("size", [13, 16, 17, 31, 64, 65, 1025])
 def test_widths(size: int) -> None:
-    for kernel, stride, padding in ((2, 2, 0), (3, 1, 1), (3, 2, 1), (2, 3, 0)):
+    geometries = ((2, 2, 0), (3, 1, 1), (3, 2, 1), (2, 3, 0), (3, 3, 1), (4, 3, 1), (8, 3, 3))
+    for kernel, stride, padding in geometries:
         assert_correct((2, 3, 7, size), kernel, stride, padding)
         assert_correct((2, 3, size, 4), kernel, stride, padding, count_include_pad=False)
 
@@ -293,6 +298,33 @@ def test_global_pooling_of_tiles(shape: tuple[int, ...], layout: str, dtype: np.
     ag.avg_pool2d_backward(g, x, shape[2:], grad_input=out.array)
     assert_within(out.array, with_cube_math_type(g, shape, shape[2:])[0])
     assert (out.array == out.array[..., :1, :1]).all()
+    out.assert_only_elements_written()
+
+
+# Planes of short rows are transposed, up to 256 at a time.
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@pytest.mark.parametrize("layout", ["contiguous", "sliced"])
+@pytest.mark.parametrize(
+    "kernel, stride, padding, ceil",
+    [(3, 1, 1, False), (3, 2, 1, True), (2, 1, 0, False), (2, 2, 0, True), (5, 4, 2, True)],
+)
+@pytest.mark.parametrize("shape", [(3, 100, 7, 7), (1, 31, 9, 8), (1, 65, 20, 10), (1, 600, 3, 3)])
+def test_planes_of_short_rows(
+    shape: tuple[int, ...],
+    kernel: int,
+    stride: int,
+    padding: int,
+    ceil: bool,
+    layout: str,
+    dtype: np.dtype,
+) -> None:
+    g, x = operands(shape, kernel, stride, padding, ceil, dtype)
+    # Slices of planes, which stay contiguous themselves.
+    source = np.repeat(g, 2, axis=1)[:, ::2] if layout == "sliced" else g
+    out = place(shape, dtype, layout, np.random.default_rng(6))
+    ag.avg_pool2d_backward(source, x, kernel, stride, padding, ceil, False, grad_input=out.array)
+    exact, _ = with_cube_math_type(g, shape, kernel, stride, padding, False)
+    assert_within(out.array, exact)
     out.assert_only_elements_written()
 
 

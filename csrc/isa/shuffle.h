@@ -1,6 +1,8 @@
 // Rearrangements: every second element, 4 x 4 blocks transposed, elements by their places.
 #pragma once
 
+#include <type_traits>
+
 #include "isa/pair.h"
 
 namespace ascend_grad {
@@ -244,24 +246,40 @@ AG_INLINE void lines_from_rows(Lanes* lines, const float* rows, int pitch) {
     }
 }
 
-// Elements of a register by their places in it, where one instruction does that.
-template <class Bits>
-struct Lookup {
-    typedef Bits Line __attribute__((vector_size(4 * kRegisterLanes)));
-    static constexpr bool kIsFast =
-        kRegisterLanes == 16 || (kRegisterLanes == 8 && sizeof(Bits) == 4);
+// The bits of elements that fill a register.
+template <class T>
+struct Line {
+    using Bits = std::conditional_t<sizeof(T) == 4, uint32_t, uint16_t>;
+    typedef Bits Type __attribute__((vector_size(4 * kRegisterLanes)));
+    static constexpr int kElements = 4 * kRegisterLanes / static_cast<int>(sizeof(T));
+    static constexpr bool kLooksUp =
+        kRegisterLanes == 16 || (kRegisterLanes == 8 && sizeof(T) == 4);
 
+    static AG_INLINE Type of(T value) {
+        Bits bits;
+        std::memcpy(&bits, &value, sizeof(bits));
+        return bits - Type{};
+    }
+    // Elements by their places: in `first` or, from kElements on, in `second`.
 #if defined(__AVX512F__)
-    static AG_INLINE Line at(Line places, Line values) {
-        if constexpr (sizeof(Bits) == 2)
-            return (Line)_mm512_permutexvar_epi16((__m512i)places, (__m512i)values);
-        return (Line)_mm512_permutexvar_epi32((__m512i)places, (__m512i)values);
+    static AG_INLINE Type looked_up(Type places, Type first, Type second) {
+        if constexpr (sizeof(T) == 2)
+            return (Type)_mm512_permutex2var_epi16((__m512i)first, (__m512i)places,
+                                                   (__m512i)second);
+        return (Type)_mm512_permutex2var_epi32((__m512i)first, (__m512i)places, (__m512i)second);
     }
 #elif defined(__AVX2__)
-    static AG_INLINE Line at(Line places, Line values) {
-        return (Line)_mm256_permutevar8x32_epi32((__m256i)values, (__m256i)places);
+    static AG_INLINE Type looked_up(Type places, Type first, Type second) {
+        const __m256 a = (__m256)_mm256_permutevar8x32_epi32((__m256i)first, (__m256i)places);
+        const __m256 b = (__m256)_mm256_permutevar8x32_epi32((__m256i)second, (__m256i)places);
+        return (Type)_mm256_blendv_ps(a, b, (__m256)_mm256_slli_epi32((__m256i)places, 28));
     }
 #endif
+    static AG_INLINE Type load(const void* p) {
+        Type line;
+        std::memcpy(&line, p, sizeof(line));
+        return line;
+    }
 };
 
 // Loads of elements `kStep` apart in memory. Of step 2, whole loads also read the element after

@@ -46,7 +46,9 @@ class PoolAlongChannels : public QuotientChannels<T> {
         streams_ = streaming_ && !plan_.transposes && !plan_.stages;
         const bool holds = plan_.transposes || (streaming_ && plan_.stages);
         for (int64_t plane = first_plane_; plane < last_plane_; ++plane) {
-            this->start_plane(grad_ + plane_offset(plane, 0) + channel_ * plan_.channel_stride[0]);
+            const char* from = grad_ + plane_offset(plane, 0);
+            this->start_plane(plan_.gathered > 0 ? gathered(from + channel_ * plan_.gathered_stride)
+                                                 : from + channel_ * plan_.channel_stride[0]);
             char* to = grad_input_ + plane_offset(plane, 1) + channel_ * plan_.channel_stride[1] +
                        column_ * plan_.width_stride[1] + first_row_ * plan_.height_stride[1];
             RowWindows rows(plan_.height, first_row_);
@@ -73,6 +75,20 @@ class PoolAlongChannels : public QuotientChannels<T> {
     }
 
   private:
+    // Planes of grad_output, transposed.
+    const char* gathered(const char* planes) {
+        const int elements = static_cast<int>(plan_.gathered);
+        const size_t bytes = static_cast<size_t>(elements) * sizeof(T);
+        if (plan_.gathered_stride == static_cast<int64_t>(bytes)) {
+            std::memcpy(planes_, planes, bytes * static_cast<size_t>(channels_));
+        } else {
+            for (int c = 0; c < channels_; ++c)
+                std::memcpy(planes_ + c * elements, planes + c * plan_.gathered_stride, bytes);
+        }
+        char* to = reinterpret_cast<char*>(windows_);
+        store_columns(to, plan_.width_stride[0], planes_, elements, channels_, elements, false);
+        return to;
+    }
     // Where to make the row that goes to `to`: behind those that will be stored with it.
     char* held_row(char* to) {
         if (held_ == 0) held_to_ = to;
@@ -227,6 +243,9 @@ class PoolAlongChannels : public QuotientChannels<T> {
     char* held_to_ = nullptr;
     // Columns by channels, on their way to be transposed or streamed.
     alignas(64) T held_rows_[pool_scratch::kTransposed + kPairLanes];
+    // Planes of grad_output, and their transpose.
+    T planes_[pool_scratch::kTransposed + kPairLanes];
+    alignas(64) T windows_[pool_scratch::kTransposed];
 };
 
 }  // namespace

@@ -61,6 +61,8 @@ class PoolAlongWidth : public SlidingRows<T> {
   private:
     static constexpr int kMaxBands = 320, kMaxChunks = 24, kMaxSums = 160;
     static constexpr int kChunkBands = 36;
+    static constexpr int kLine = Line<T>::kElements, kSpreads = 4;
+    static constexpr int kSpread = pool_scratch::kMaxColumns + 2 * kPairLanes;
 
     // Rows of grad_input that are made together, out of new rows [first, last] of quotients.
     struct Chunk {
@@ -96,6 +98,8 @@ class PoolAlongWidth : public SlidingRows<T> {
         writer_ = plan_.width_stride[1] == size && !rounds
                       ? pool_writer<T>(plan_.width.stride, plan_.width.kernel, phase_, columns_)
                       : nullptr;
+        covered_ = plan_.width.kernel - (overlap_ - 1) * plan_.width.stride;
+        if (writer_ == nullptr) select_places();
         are_packed_ = plan_.height_stride[1] == columns_ * size;
         fused_rows_ = writer_ != nullptr && overlap_ <= 2 ? 2 : 1;
         // So many that the ring holds their windows and the sink their elements.
@@ -186,18 +190,13 @@ class PoolAlongWidth : public SlidingRows<T> {
             return write_packed(to, chunk.bands_begin, chunk.bands_end, chunk.rows, chunk.left,
                                 sink);
         }
+        if (writer_ == nullptr) return write_spread(to, chunk, sink);
         for (int b = chunk.bands_begin; b < chunk.bands_end; ++b) {
             PoolBand& band = bands_[b];
             const int rows = band.rows;
             band.rows = 1;
-            if (writer_ == nullptr) add_columns(band.first);
-            for (int i = 0; i < rows; ++i, to += plan_.height_stride[1]) {
-                if (writer_ == nullptr) {
-                    this->write_line(line_, to, sink);
-                } else {
-                    write_packed(to, b, b + 1, 1, 1, sink);
-                }
-            }
+            for (int i = 0; i < rows; ++i, to += plan_.height_stride[1])
+                write_packed(to, b, b + 1, 1, 1, sink);
             band.rows = rows;
         }
     }
@@ -211,41 +210,122 @@ class PoolAlongWidth : public SlidingRows<T> {
         sink.commit(elements);
     }
 
-    // line_ by windows of any stride.
-    void add_columns(const float* own) {
-        if (plan_.width.kernel == plan_.width.stride) {
-            repeat(own);
-        } else {
-            add_by_phase(own);
-        }
-    }
-    // Windows that neither overlap nor leave gaps.
-    void repeat(const float* own) {
-        int64_t start = -phase_;
-        for (int u = 0; u < groups_; ++u, start += plan_.width.stride) {
-            const Lanes value = splat(own[u]);
-            const int from = static_cast<int>(greatest(start, 0));
-            const int to = static_cast<int>(least(start + plan_.width.stride, columns_));
-            for (int c = from; c < to; c += kLanes) store_raw(line_ + c, value);
-        }
-    }
-    void add_by_phase(const float* own) {
-        int64_t phase = phase_;
-        for (int c = 0; c < columns_; ++c) {
-            float sum = 0.0f;
-            for (int t = windows_at(phase) - 1; t >= 0; --t) sum = sum + own[-t];
-            line_[c] = sum;
-            if (++phase == plan_.width.stride) {
-                phase = 0;
-                ++own;
+    // --- windows of any stride ---
+
+    // A group begins with the columns that all its windows cover; the others lie behind the first
+    // window.
+    struct Spread {
+        T all[kSpread], fewer[kSpread];
+        T row[kSpread];  // the columns, where they are not looked up
+    };
+
+    // What each column is: the place of its group, counted from that of its line's first column,
+    // among sums of all windows or, from a line on, of fewer.
+    void select_places() {
+        int64_t group = 0, at = phase_;
+        const int end = (columns_ + kPairLanes - 1) / kPairLanes * kPairLanes;
+        for (int c = 0; c < end; ++c) {
+            int& first = first_groups_[c / kLine];
+            if (c % kLine == 0) first = static_cast<int>(group);
+            places_[c] =
+                static_cast<typename Line<T>::Bits>(group - first + (at < covered_ ? 0 : kLine));
+            if (++at == plan_.width.stride) {
+                at = 0;
+                ++group;
             }
         }
     }
-    int windows_at(int64_t phase) const {
-        if (phase >= plan_.width.kernel) return 0;
-        return overlap_ == 1
-                   ? 1
-                   : static_cast<int>((plan_.width.kernel - 1 - phase) / plan_.width.stride) + 1;
+    // A few bands at a time, so that no load waits for a store just made.
+    void write_spread(char* to, const Chunk& chunk, Sink<T>& sink) {
+        int64_t left = chunk.left;
+        for (int b = chunk.bands_begin; b < chunk.bands_end; b += kSpreads) {
+            const int n = static_cast<int>(least(kSpreads, chunk.bands_end - b));
+            for (int i = 0; i < n; ++i) spread(bands_[b + i].first, spreads_[i]);
+            for (int i = 0; i < n; ++i) {
+                const int rows = bands_[b + i].rows;
+                repeat(spreads_[i], rows, to, left, sink);
+                to += rows * plan_.height_stride[1];
+                left -= rows;
+            }
+        }
+    }
+    void spread(const float* own, Spread& to) const {
+        for (int u = 0; u < groups_; u += kPairLanes) {
+            store_packed(to.all + u, sum_of(own + u, overlap_));
+            store_packed(to.fewer + u, sum_of(own + u, overlap_ - 1));
+        }
+        if (Line<T>::kLooksUp) return;
+        const int64_t stride = plan_.width.stride;
+        int64_t start = -phase_;
+        for (int u = 0; u < groups_; ++u, start += stride) {
+            if (start >= 0 && stride <= kLine) {
+                store_line(to.row + start, to.all[u]);
+                if (covered_ < stride) store_line(to.row + start + covered_, to.fewer[u]);
+            } else {
+                fill(to.row, start, start + covered_, to.all[u]);
+                fill(to.row, start + covered_, start + stride, to.fewer[u]);
+            }
+        }
+    }
+    static AG_INLINE void store_line(T* to, T value) {
+        const auto line = Line<T>::of(value);
+        std::memcpy(to, &line, sizeof(line));
+    }
+    // Of the last `windows` windows up to each.
+    AG_INLINE typename Packed<T>::Type sum_of(const float* own, int windows) const {
+        LanePair x{};
+        for (int t = windows - 1; t >= 0; --t) x = x + load_pair(own - t);
+        return pack<T>({this->result_by_mode(x.low), this->result_by_mode(x.high)});
+    }
+    // Columns [begin, end) and some behind them.
+    AG_INLINE void fill(T* row, int64_t begin, int64_t end, T value) const {
+        end = least(end, columns_);
+        for (int64_t c = greatest(begin, 0); c < end; c += kLine) store_line(row + c, value);
+    }
+    AG_INLINE typename Packed<T>::Type columns_from(const Spread& from, int c) const {
+        typename Packed<T>::Type x;
+        if constexpr (Line<T>::kLooksUp) {
+            typename Line<T>::Type lines[kPairLanes / kLine];
+            for (int i = 0; i < kPairLanes / kLine; ++i, c += kLine) {
+                const int group = first_groups_[c / kLine];
+                lines[i] =
+                    Line<T>::looked_up(Line<T>::load(places_ + c), Line<T>::load(from.all + group),
+                                       Line<T>::load(from.fewer + group));
+            }
+            std::memcpy(&x, lines, sizeof(x));
+        } else {
+            std::memcpy(&x, from.row + c, sizeof(x));
+        }
+        return x;
+    }
+    // So many rows, of `left` that are still to be written one behind the other.
+    void repeat(const Spread& from, int rows, char* to, int64_t left, Sink<T>& sink) const {
+        const auto columns = [&](int c) AG_INLINE_LAMBDA { return columns_from(from, c); };
+        if (plan_.width_stride[1] != static_cast<int64_t>(sizeof(T))) {
+            T row[kSpread];
+            store_equal_rows<false>(row, 1, columns_, row + kSpread, columns);
+            for (int i = 0; i < rows; ++i, to += plan_.height_stride[1]) {
+                for (int c = 0; c < columns_; ++c)
+                    std::memcpy(to + c * plan_.width_stride[1], row + c, sizeof(T));
+            }
+            return;
+        }
+        int64_t most = are_packed_ ? rows : 1;
+        if (streaming_)
+            most = least(most, greatest(1, (Sink<T>::kReserve - kPairLanes) / columns_));
+        for (int done = 0; done < rows; left -= most) {
+            const int n = static_cast<int>(least(most, rows - done));
+            const int elements = n * columns_;
+            sink.move_to(to);
+            T* out = sink.reserve(elements + kPairLanes);
+            const int64_t writable = streaming_    ? elements + kPairLanes
+                                     : are_packed_ ? left * columns_
+                                                   : elements;
+            store_equal_rows<false>(out, n, columns_, out + writable, columns);
+            sink.commit(elements);
+            to += n * plan_.height_stride[1];
+            done += n;
+        }
     }
 
     int64_t phase_ = 0, rows_at_once_ = 1, rows_summed_ = 1;
@@ -258,7 +338,10 @@ class PoolAlongWidth : public SlidingRows<T> {
     PoolBand bands_[kMaxBands];
     Sum list_of_sums_[kMaxSums];
     alignas(64) float sums_[(kSumRows + 1) * kMaxPitch];
-    alignas(64) float line_[pool_scratch::kMaxColumns + 4 * kLanes];
+    int64_t covered_ = 0;  // of a group's columns, by all windows
+    int first_groups_[kSpread / kLine];
+    alignas(64) typename Line<T>::Bits places_[kSpread] = {};
+    alignas(64) Spread spreads_[kSpreads];
 };
 
 }  // namespace

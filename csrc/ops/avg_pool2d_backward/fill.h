@@ -21,9 +21,8 @@ class PoolFill : public PoolTile<T> {
     using Base::result_by_mode;
     using Base::streaming_;
 
-    using Bits = std::conditional_t<sizeof(T) == 4, uint32_t, uint16_t>;
-    using Line = typename Lookup<Bits>::Line;
-    static constexpr int kLine = 4 * kRegisterLanes / static_cast<int>(sizeof(T));
+    using Bits = typename Line<T>::Bits;
+    static constexpr int kLine = Line<T>::kElements;
     static constexpr int kMostLines = 64;
 
   public:
@@ -33,7 +32,7 @@ class PoolFill : public PoolTile<T> {
           packed_(plan.planes.count == 1 && plan.height_tiles == 1 &&
                   plan.planes.stride[0][0] == static_cast<int64_t>(sizeof(T)) &&
                   plan.planes.stride[0][1] == elements_ * static_cast<int64_t>(sizeof(T))),
-          looks_up_(Lookup<Bits>::kIsFast && packed_ && elements_ <= kMostLines) {
+          looks_up_(Line<T>::kLooksUp && packed_ && elements_ <= kMostLines) {
         // An element's place is its plane: its quotient by elements_, exact below 2^11.
         const uint32_t factor = static_cast<uint32_t>(((1 << 20) + elements_ - 1) / elements_);
         if (looks_up_) {
@@ -91,20 +90,15 @@ class PoolFill : public PoolTile<T> {
         return pack<T>({result_by_mode(Lanes{} + quotient(x.low, divisor)),
                         result_by_mode(Lanes{} + quotient(x.high, divisor))});
     }
-    static AG_INLINE Line line_of(T value) {
-        Bits bits;
-        std::memcpy(&bits, &value, sizeof(bits));
-        return bits - Line{};
-    }
     // n elements, rounded up to whole lines.
-    static AG_INLINE void fill_lines(T* out, Line line, int n) {
+    static AG_INLINE void fill_lines(T* out, typename Line<T>::Type line, int n) {
         for (int i = 0; i < n; i += kLine) {
             prefetch_stores(out + i, kLine);
             std::memcpy(out + i, &line, sizeof(line));
         }
     }
     static AG_INLINE void fill_exactly(T* out, T value, int n) {
-        const Line line = line_of(value);
+        const auto line = Line<T>::of(value);
         if (n < kLine) {
             std::memcpy(out, &line, static_cast<size_t>(n) * sizeof(T));
             return;
@@ -121,26 +115,24 @@ class PoolFill : public PoolTile<T> {
                 fill_exactly(out, values[i], elements);
                 continue;
             }
-            fill_lines(out, line_of(values[i]), elements);
+            fill_lines(out, Line<T>::of(values[i]), elements);
         }
         sink.commit(count * elements);
     }
     // n elements of the planes that a register of values is for.
     AG_INLINE void look_up(Sink<T>& sink, const T* values, int n) {
-        if constexpr (Lookup<Bits>::kIsFast) {
-            Line line, places;
-            std::memcpy(&line, values, sizeof(line));
+        if constexpr (Line<T>::kLooksUp) {
+            const auto line = Line<T>::load(values);
             for (int done = 0; done < n; done += Sink<T>::kReserve) {
                 const int piece = static_cast<int>(least(Sink<T>::kReserve, n - done));
-                const Bits* from = places_ + done;
+                const Bits* places = places_ + done;
                 T* out = sink.reserve(piece);
                 int i = 0;
                 for (; i + kLine <= piece; i += kLine) {
-                    std::memcpy(&places, from + i, sizeof(places));
-                    const Line filled = Lookup<Bits>::at(places, line);
+                    const auto filled = Line<T>::looked_up(Line<T>::load(places + i), line, line);
                     std::memcpy(out + i, &filled, sizeof(filled));
                 }
-                for (; i < piece; ++i) out[i] = values[from[i]];
+                for (; i < piece; ++i) out[i] = values[places[i]];
                 sink.commit(piece);
             }
         }

@@ -48,7 +48,7 @@ struct AvgPool2dBackward {
 
     enum class Traversal : int32_t {
         kAlongWidth,     // one plane at a time, row by row
-        kAlongChannels,  // channels are contiguous in grad_output
+        kAlongChannels,  // channels are contiguous in grad_output, or are made so
         kFill,  // one window covers whole contiguous planes: grad_input is constant in each
         kDoubledColumns,  // as along width: windows side by side, two columns wide
     };
@@ -61,6 +61,10 @@ struct AvgPool2dBackward {
         Traversal traversal;
         bool transposes;  // kAlongChannels: columns, not channels, are contiguous in grad_input
         bool stages;      // kAlongChannels: rows are streamed as one, not channels
+        // kAlongChannels, transposing: of small planes, which are contiguous in grad_output, too,
+        // so many elements are transposed first. They lie `gathered_stride` bytes apart, and the
+        // strides of grad_output below are those of the transpose; else 0.
+        int64_t gathered, gathered_stride;
         PoolAxis height, width;
         bool count_include_pad;
         float divisor;  // the constant one, or 0 where it varies

@@ -62,6 +62,25 @@ bool windows_tile(const PoolAxis& axis) {
     return axis.kernel == axis.stride && axis.pad == 0 && axis.windows * axis.stride == axis.extent;
 }
 
+constexpr int64_t kMinPlanes = 32;  // that are transposed together
+
+// Planes whose rows are much shorter than vectors, contiguous in both tensors: it pays to transpose
+// them, so that vectors run along planes (measured).
+bool has_small_planes(const Op::Plan& plan, int64_t size) {
+    constexpr int64_t kShortRow = 16, kShorterRow = 10;  // the latter where windows are one apart
+    constexpr int64_t kMostElements = pool_scratch::kTransposed / kMinPlanes;
+    const int inner = plan.planes.count - 1;
+    const PoolAxis& height = plan.height;
+    const PoolAxis& width = plan.width;
+    return inner >= 0 && plan.planes.extent[inner] >= kMinPlanes &&
+           width.extent <= (width.stride == 1 ? kShorterRow : kShortRow) &&
+           width.extent * height.extent <= kMostElements && height.windows * width.windows > 0 &&
+           height.windows * width.windows <= kMostElements && plan.width_stride[0] == size &&
+           plan.width_stride[1] == size &&
+           (height.windows == 1 || plan.height_stride[0] == width.windows * size) &&
+           pool_scratch::keeps_rows(plan);
+}
+
 void choose_traversal(Op::Plan& plan, int64_t size) {
     const int inner = plan.planes.count - 1;
     const bool planes_contiguous =
@@ -84,6 +103,10 @@ void choose_traversal(Op::Plan& plan, int64_t size) {
                plan.divisor != 0.0f && plan.width_stride[1] == size &&
                (plan.width_stride[0] == size || plan.width_stride[0] == 2 * size)) {
         plan.traversal = Op::Traversal::kDoubledColumns;
+    } else if (has_small_planes(plan, size)) {
+        plan.traversal = Op::Traversal::kAlongChannels;
+        plan.transposes = true;
+        plan.gathered = plan.height.windows * plan.width.windows;
     }
 }
 
@@ -99,6 +122,17 @@ int64_t rows_together(const Op::Plan& plan) {
     return rows < unit ? rows : rows / unit * unit;
 }
 
+// As many planes at a time as there is space for, but so few that small tensors make several tasks.
+void gather_planes(Op::Plan& plan, int64_t size) {
+    const int64_t elements = std::max(plan.height.extent * plan.width.extent, plan.gathered);
+    const int64_t most = std::min<int64_t>(256, pool_scratch::kTransposed / elements);
+    plan.channel_tile = std::min(plan.channels, most / kMinPlanes * kMinPlanes);
+    plan.gathered_stride = plan.channel_stride[0];
+    plan.channel_stride[0] = size;
+    plan.width_stride[0] = divide_up(plan.channel_tile, kMinPlanes) * kMinPlanes * size;
+    plan.height_stride[0] = plan.width.windows * plan.width_stride[0];
+}
+
 void cut_into_tasks(Op::Plan& plan, const TensorView& grad_input) {
     const PoolAxis& width = plan.width;
     const PoolAxis& height = plan.height;
@@ -108,6 +142,7 @@ void cut_into_tasks(Op::Plan& plan, const TensorView& grad_input) {
         plan.channels = plan.planes.extent[inner];
         std::copy(plan.planes.stride[inner], plan.planes.stride[inner] + 2, plan.channel_stride);
         plan.channel_tile = std::min<int64_t>(plan.channels, pool_scratch::kMaxChannels);
+        if (plan.gathered > 0) gather_planes(plan, size);
         // Transposed, columns are what is written in one piece.
         const int64_t columns = plan.transposes ? width.extent : std::min<int64_t>(width.extent, 8);
         const int64_t fewest = plan.transposes ? 32 : 16;

@@ -21,6 +21,24 @@ AG_INLINE void store_down(T* first, const T* end, int64_t columns,
     }
 }
 
+// Equal rows one behind the other, `vector(c)` being a pair of vectors of columns from c on. The
+// last columns come first: their vector may reach over the beginning of the next row, which is
+// written later, but not beyond `end`. kNarrow: rows are no longer than a vector.
+template <bool kNarrow, class T, class Vector>
+AG_INLINE void store_equal_rows(T* out, int rows, int columns, const T* end, const Vector& vector) {
+    const int64_t pitch = columns;
+    const int last = kNarrow ? 0 : (columns - 1) / kPairLanes * kPairLanes;
+    T* const behind = out + rows * pitch;
+    const auto x = vector(last);
+    if (behind - pitch + last + kPairLanes <= end) {
+        store_down(out + last, behind, pitch, x);
+    } else {
+        for (T* to = out + last; to < behind; to += pitch)
+            store_first_packed(to, x, columns - last);
+    }
+    for (int c = 0; c < last; c += kPairLanes) store_down(out + c, behind, pitch, vector(c));
+}
+
 AG_INLINE Lanes round_to_float16(Lanes x) {
     return widen(narrow(x, Float16{}), Float16{});
 }

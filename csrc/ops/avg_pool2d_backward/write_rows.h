@@ -62,26 +62,13 @@ AG_INLINE typename Packed<T>::Type packed_columns(const PoolBand& band, const Po
         return pack_interleaved<T>({at_odd, at_even});
     }
 }
-// Rows of a band from `out` on. Their last columns come first: the vector may reach over the
-// beginning of the next row, which is written later, but not beyond `end`.
+// Rows of a band from `out` on, see store_equal_rows().
 template <int kStride, int kKernel, int kPhase, bool kTwo, bool kNarrow, class T>
 AG_INLINE void write_band(const PoolBand& band, T* out, const T* end, const PoolRowShape& shape) {
-    const int64_t columns = shape.columns;
-    const int last = kNarrow ? 0 : (shape.columns - 1) / kPairLanes * kPairLanes;
-    T* const behind = out + band.rows * columns;
-    auto x = packed_columns<kStride, kKernel, kPhase, kTwo, T>(band, shape, last);
-    if (behind - columns + last + kPairLanes <= end) {
-        store_down(out + last, behind, columns, x);
-    } else {
-        for (T* to = out; to < behind; to += columns)
-            store_first_packed(to + last, x, shape.columns - last);
-    }
-    for (int c = 0; c < last; c += kPairLanes) {
-        x = packed_columns<kStride, kKernel, kPhase, kTwo, T>(band, shape, c);
-        store_down(out + c, behind, columns, x);
-    }
+    store_equal_rows<kNarrow>(out, band.rows, shape.columns, end, [&](int c) AG_INLINE_LAMBDA {
+        return packed_columns<kStride, kKernel, kPhase, kTwo, T>(band, shape, c);
+    });
 }
-// kNarrow: rows are no longer than a vector.
 template <int kStride, int kKernel, int kPhase, bool kNarrow, class T>
 void write_bands(const PoolBand* bands, int count, T* out, const T* end,
                  const PoolRowShape& row_shape) {

@@ -153,6 +153,11 @@ _SHAPES = (
     _pool("16x40x112x112 k2s2p0 [cl]", 2, 2, 0),
     _pool("16x100x56x56 k3s2p1 [cl]", 3, 2, 1),
     _pool("32x100x112x112 k3s2p1 [cl]", 3, 2, 1),
+    _pool("32x1280x8x8 k3s1p1", 3, 1, 1),
+    _pool("32x512x7x7 k3s2p1", 3, 2, 1),
+    _pool("64x2048x3x3 k3s3p0", 3, 3, 0),
+    _pool("32x64x57x57 k3s3p0", 3, 3, 0),
+    _pool("32x64x28x28 k4s3p0", 4, 3, 0),
     *(
         _case(SOFTMAX, text, dim=dim)
         for text, dim in (
