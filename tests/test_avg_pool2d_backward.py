@@ -306,9 +306,27 @@ def test_global_pooling_of_tiles(shape: tuple[int, ...], layout: str, dtype: np.
 @pytest.mark.parametrize("layout", ["contiguous", "sliced"])
 @pytest.mark.parametrize(
     "kernel, stride, padding, ceil",
-    [(3, 1, 1, False), (3, 2, 1, True), (2, 1, 0, False), (2, 2, 0, True), (5, 4, 2, True)],
+    [
+        (3, 1, 1, False),
+        (3, 2, 1, True),
+        (2, 1, 0, False),
+        (2, 2, 0, True),
+        (5, 4, 2, True),
+        (2, 3, 0, False),
+    ],
 )
-@pytest.mark.parametrize("shape", [(3, 100, 7, 7), (1, 31, 9, 8), (1, 65, 20, 10), (1, 600, 3, 3)])
+@pytest.mark.parametrize(
+    "shape",
+    [
+        (3, 100, 7, 7),
+        (1, 31, 9, 8),
+        (1, 65, 20, 10),
+        (1, 600, 3, 3),
+        (1, 33, 32, 16),
+        (1, 257, 8, 8),
+    ],
+    ids=str,
+)
 def test_planes_of_short_rows(
     shape: tuple[int, ...],
     kernel: int,
@@ -326,6 +344,19 @@ def test_planes_of_short_rows(
     exact, _ = with_cube_math_type(g, shape, kernel, stride, padding, False)
     assert_within(out.array, exact)
     out.assert_only_elements_written()
+
+
+# A later tile of columns may be under no window, of any layout of grad_output.
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@pytest.mark.parametrize("layout", ["contiguous", "step2", "step3"])
+@pytest.mark.parametrize("height", [1, 6])
+def test_tile_under_no_window(height: int, layout: str, dtype: np.dtype) -> None:
+    g, x = operands((2, 3, height, 513), (1, 19), (1, 19), (0, 7), dtype=dtype)
+    assert g.shape[3] == 27
+    source = place_values(g, layout, np.random.default_rng(7)).array
+    got = ag.avg_pool2d_backward(source, x, (1, 19), (1, 19), (0, 7))
+    assert_within(got, with_cube_math_type(g, x.shape, (1, 19), (1, 19), (0, 7))[0])
+    assert not got[..., 506:].any()
 
 
 # Planes of up to 64 elements are filled a register of planes at a time, a line at a time.

@@ -80,6 +80,36 @@ def check_four_axes(
         assert_same_bits(array[1:-1], np.broadcast_to(array[:1], array[1:-1].shape).copy())
 
 
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@pytest.mark.parametrize("beyond", [0, 3])
+@pytest.mark.parametrize(
+    ("item", "kernel", "stride"),
+    [
+        ((64, 8, 8), 3, 2),
+        ((70, 7, 7), 2, 1),
+        ((16, 60, 61), 3, 3),
+        ((16, 33, 64), 4, 3),
+        ((64, 7, 7), 7, 7),
+    ],
+    ids=str,
+)
+def test_pooling(
+    item: tuple[int, int, int], kernel: int, stride: int, beyond: int, dtype: np.dtype
+) -> None:
+    """Of planes that are transposed, of columns that are looked up, of constant planes."""
+    shape = (BYTES // (math.prod(item) * dtype.itemsize), *item)
+    x = np.broadcast_to(np.zeros((), dtype), shape)
+    windows = ((extent - kernel) // stride + 1 for extent in item[1:])
+    g = values((*shape[:2], *windows), dtype, "nchw", 2)
+    pool = results(shape, dtype, "nchw", beyond)
+    with ag.num_threads(2):
+        ag.avg_pool2d_backward(g, x, kernel, stride, grad_input=pool)
+    for index in (0, -1):
+        want = ag.avg_pool2d_backward(g[[index]], x[[index]], kernel, stride)
+        assert_same_bits(pool[[index]], want)
+    assert_same_bits(pool[1:-1], np.broadcast_to(pool[:1], pool[1:-1].shape).copy())
+
+
 @pytest.mark.parametrize("beyond", [0, 3])
 @pytest.mark.parametrize(("inputs", "outputs"), [("nc", "nc"), ("cn", "cn"), ("cn", "nc")])
 def test_matrices(inputs: str, outputs: str, beyond: int) -> None:

@@ -26,10 +26,11 @@ constexpr double kUnevenRows = 1.1;
 constexpr int64_t kShortRowBytes = 384;
 // How far ahead loads are asked for along a position's channels, measured.
 constexpr int64_t kNextLoadsBytes = 1024;
-// Blocks are what threads share, along channels: elements of one that has several rows, or where
-// longer ones would not be many.
+// Threads share blocks, along channels nothing else. So blocks have kSumBlock elements at most only
+// where that makes kManyBlocks of a channel, and else, or where they have several rows, so many.
 constexpr int64_t kSharedSumBlock = 1024;
 constexpr int64_t kManyBlocks = 32;
+static_assert(kChunksPerTask == kTaskElements / kSharedSumBlock);
 
 void view_as_channels_and_rows(ChannelSumPlan& plan, const TensorView* const* views) {
     const TensorView& first = *views[0];
@@ -167,7 +168,8 @@ void cut_into_tasks(ChannelSumPlan& plan, int64_t size, int64_t bytes) {
     const int64_t lanes = std::min<int64_t>(kSumLanes, plan.row_length);
     const bool from_memory = bytes > kCachedBytes;
     // Only along positions do the chunks of a row share anything.
-    const int64_t most_chunks = plan.chunk > kSharedSumBlock ? kChunksPerTask / 4 : kChunksPerTask;
+    const int64_t most_chunks =
+        kTaskElements / (plan.chunk > kSharedSumBlock ? kSumBlock : kSharedSumBlock);
     plan.chunks_per_task =
         plan.traversal == Traversal::kAlongPositions && !plan.transposes
             ? divide_up(plan.chunks_per_row, divide_up(plan.chunks_per_row, most_chunks))

@@ -11,6 +11,9 @@ inline constexpr int kSumLanes = 16;
 // long.
 inline constexpr int64_t kSumBlock = 4096;
 
+// Of a row's blocks that one task sums, at most.
+inline constexpr int64_t kTaskElements = 4 * kSumBlock;
+
 // Elements of a row's block: all, or, but for its last block, even parts of at most `most` up to
 // whole cache lines of any dtype, so that blocks begin with a line where rows do.
 constexpr int64_t even_block(int64_t length, int64_t most) {

@@ -75,18 +75,18 @@ class PoolAlongChannels : public QuotientChannels<T> {
     }
 
   private:
-    // Planes of grad_output, transposed.
+    // Planes of grad_output, transposed by way of what will hold rows.
     const char* gathered(const char* planes) {
         const int elements = static_cast<int>(plan_.gathered);
         const size_t bytes = static_cast<size_t>(elements) * sizeof(T);
         if (plan_.gathered_stride == static_cast<int64_t>(bytes)) {
-            std::memcpy(planes_, planes, bytes * static_cast<size_t>(channels_));
+            std::memcpy(held_rows_, planes, bytes * static_cast<size_t>(channels_));
         } else {
             for (int c = 0; c < channels_; ++c)
-                std::memcpy(planes_ + c * elements, planes + c * plan_.gathered_stride, bytes);
+                std::memcpy(held_rows_ + c * elements, planes + c * plan_.gathered_stride, bytes);
         }
         char* to = reinterpret_cast<char*>(windows_);
-        store_columns(to, plan_.width_stride[0], planes_, elements, channels_, elements, false);
+        store_columns(to, plan_.width_stride[0], held_rows_, elements, channels_, elements, false);
         return to;
     }
     // Where to make the row that goes to `to`: behind those that will be stored with it.
@@ -243,8 +243,7 @@ class PoolAlongChannels : public QuotientChannels<T> {
     char* held_to_ = nullptr;
     // Columns by channels, on their way to be transposed or streamed.
     alignas(64) T held_rows_[pool_scratch::kTransposed + kPairLanes];
-    // Planes of grad_output, and their transpose.
-    T planes_[pool_scratch::kTransposed + kPairLanes];
+    // Of grad_output, its windows by its planes.
     alignas(64) T windows_[pool_scratch::kTransposed];
 };
 

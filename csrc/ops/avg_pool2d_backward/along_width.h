@@ -99,7 +99,7 @@ class PoolAlongWidth : public SlidingRows<T> {
                       ? pool_writer<T>(plan_.width.stride, plan_.width.kernel, phase_, columns_)
                       : nullptr;
         covered_ = plan_.width.kernel - (overlap_ - 1) * plan_.width.stride;
-        if (writer_ == nullptr) select_places();
+        if (Line<T>::kLooksUp && writer_ == nullptr) select_places();
         are_packed_ = plan_.height_stride[1] == columns_ * size;
         fused_rows_ = writer_ != nullptr && overlap_ <= 2 ? 2 : 1;
         // So many that the ring holds their windows and the sink their elements.
@@ -216,7 +216,7 @@ class PoolAlongWidth : public SlidingRows<T> {
     // window.
     struct Spread {
         T all[kSpread], fewer[kSpread];
-        T row[kSpread];  // the columns, where they are not looked up
+        T row[Line<T>::kLooksUp ? 1 : kSpread];  // the columns, where they are not looked up
     };
 
     // What each column is: the place of its group, counted from that of its line's first column,
@@ -310,11 +310,8 @@ class PoolAlongWidth : public SlidingRows<T> {
             }
             return;
         }
-        int64_t most = are_packed_ ? rows : 1;
-        if (streaming_)
-            most = least(most, greatest(1, (Sink<T>::kReserve - kPairLanes) / columns_));
-        for (int done = 0; done < rows; left -= most) {
-            const int n = static_cast<int>(least(most, rows - done));
+        const int n = are_packed_ ? rows : 1;
+        for (int done = 0; done < rows; done += n) {
             const int elements = n * columns_;
             sink.move_to(to);
             T* out = sink.reserve(elements + kPairLanes);
@@ -323,8 +320,7 @@ class PoolAlongWidth : public SlidingRows<T> {
                                                    : elements;
             store_equal_rows<false>(out, n, columns_, out + writable, columns);
             sink.commit(elements);
-            to += n * plan_.height_stride[1];
-            done += n;
+            to += plan_.height_stride[1];
         }
     }
 

@@ -23,7 +23,8 @@ class PoolFill : public PoolTile<T> {
 
     using Bits = typename Line<T>::Bits;
     static constexpr int kLine = Line<T>::kElements;
-    static constexpr int kMostLines = 64;
+    static constexpr int kMostElements = 64;  // of planes that are filled together
+    static_assert(kMostElements * kLanes <= Sink<T>::kReserve);
 
   public:
     PoolFill(const AvgPool2dBackward::Plan& plan, void* const* addresses, bool streaming)
@@ -32,13 +33,12 @@ class PoolFill : public PoolTile<T> {
           packed_(plan.planes.count == 1 && plan.height_tiles == 1 &&
                   plan.planes.stride[0][0] == static_cast<int64_t>(sizeof(T)) &&
                   plan.planes.stride[0][1] == elements_ * static_cast<int64_t>(sizeof(T))),
-          looks_up_(Line<T>::kLooksUp && packed_ && elements_ <= kMostLines) {
+          is_small_(packed_ && elements_ <= kMostElements) {
+        if (!Line<T>::kLooksUp || !is_small_) return;
         // An element's place is its plane: its quotient by elements_, exact below 2^11.
         const uint32_t factor = static_cast<uint32_t>(((1 << 20) + elements_ - 1) / elements_);
-        if (looks_up_) {
-            for (uint32_t i = 0; i < elements_ * kLine; ++i)
-                places_[i] = static_cast<Bits>(i * factor >> 20);
-        }
+        const int64_t count = elements_ * least(kLine, plan.plane_count);
+        for (uint32_t i = 0; i < count; ++i) places_[i] = static_cast<Bits>(i * factor >> 20);
     }
 
     void run() {
@@ -49,13 +49,13 @@ class PoolFill : public PoolTile<T> {
             const int count = static_cast<int>(least(kPairLanes, last_plane_ - plane));
             T values[kPairLanes];
             store_packed(values, results(plane, count));
-            if (looks_up_) {
+            if (Line<T>::kLooksUp && is_small_) {
                 for (int i = 0; i < count; i += kLine) {
                     look_up(sink, values + i, static_cast<int>(least(kLine, count - i) * elements));
                 }
                 continue;
             }
-            if (packed_ && elements * kLanes <= Sink<T>::kReserve) {
+            if (is_small_) {
                 for (int i = 0; i < count; i += kLanes) {
                     fill_together(sink, values + i, static_cast<int>(least(kLanes, count - i)),
                                   static_cast<int>(elements));
@@ -139,8 +139,8 @@ class PoolFill : public PoolTile<T> {
     }
 
     const int64_t elements_;
-    const bool packed_, looks_up_;
-    alignas(kCacheLine) Bits places_[kMostLines * kLine];
+    const bool packed_, is_small_;
+    alignas(kCacheLine) Bits places_[kMostElements * kLine];
 };
 
 }  // namespace

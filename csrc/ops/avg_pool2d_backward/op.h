@@ -61,9 +61,10 @@ struct AvgPool2dBackward {
         Traversal traversal;
         bool transposes;  // kAlongChannels: columns, not channels, are contiguous in grad_input
         bool stages;      // kAlongChannels: rows are streamed as one, not channels
-        // kAlongChannels, transposing: of small planes, which are contiguous in grad_output, too,
-        // so many elements are transposed first. They lie `gathered_stride` bytes apart, and the
-        // strides of grad_output below are those of the transpose; else 0.
+        // kAlongChannels, transposing, of small planes that are contiguous in grad_output, too: how
+        // many of its elements a plane has, and bytes from plane to plane. They are transposed
+        // first, so grad_output's strides of channels, height and width are those in scratch. 0
+        // otherwise.
         int64_t gathered, gathered_stride;
         PoolAxis height, width;
         bool count_include_pad;

@@ -64,8 +64,8 @@ bool windows_tile(const PoolAxis& axis) {
 
 constexpr int64_t kMinPlanes = 32;  // that are transposed together
 
-// Planes whose rows are much shorter than vectors, contiguous in both tensors: it pays to transpose
-// them, so that vectors run along planes (measured).
+// Planes that are contiguous in grad_output, of rows much shorter than vectors, contiguous in both
+// tensors: it pays to transpose them, so that vectors run along planes (measured).
 bool has_small_planes(const Op::Plan& plan, int64_t size) {
     constexpr int64_t kShortRow = 16, kShorterRow = 10;  // the latter where windows are one apart
     constexpr int64_t kMostElements = pool_scratch::kTransposed / kMinPlanes;
@@ -114,7 +114,7 @@ void choose_traversal(Op::Plan& plan, int64_t size) {
 int64_t rows_together(const Op::Plan& plan) {
     const int64_t bytes = plan.width.extent * static_cast<int64_t>(data_type_size(plan.dtype));
     if (plan.width_tiles > 1 || plan.height_stride[1] != bytes) return 1;
-    const int64_t pitch = divide_up(plan.channel_tile, 32) * 32;
+    const int64_t pitch = pool_scratch::pitch(plan);
     const int64_t rows =
         std::max<int64_t>(1, pool_scratch::kTransposed / (pitch * plan.width_tile));
     if (rows >= plan.height_tile) return plan.height_tile;
@@ -123,13 +123,18 @@ int64_t rows_together(const Op::Plan& plan) {
 }
 
 // As many planes at a time as there is space for, but so few that small tensors make several tasks.
-void gather_planes(Op::Plan& plan, int64_t size) {
+int64_t gathered_planes(const Op::Plan& plan) {
     const int64_t elements = std::max(plan.height.extent * plan.width.extent, plan.gathered);
-    const int64_t most = std::min<int64_t>(256, pool_scratch::kTransposed / elements);
-    plan.channel_tile = std::min(plan.channels, most / kMinPlanes * kMinPlanes);
+    const int64_t most =
+        std::min<int64_t>(256, pool_scratch::kTransposed / elements) / kMinPlanes * kMinPlanes;
+    const int64_t even = divide_up(plan.channels, divide_up(plan.channels, most));
+    return std::min(plan.channels, round_up(even, kMinPlanes));
+}
+// Has the strides of grad_output be those of its transpose.
+void gather_planes(Op::Plan& plan, int64_t size) {
     plan.gathered_stride = plan.channel_stride[0];
     plan.channel_stride[0] = size;
-    plan.width_stride[0] = divide_up(plan.channel_tile, kMinPlanes) * kMinPlanes * size;
+    plan.width_stride[0] = pool_scratch::pitch(plan) * size;
     plan.height_stride[0] = plan.width.windows * plan.width_stride[0];
 }
 
@@ -141,14 +146,16 @@ void cut_into_tasks(Op::Plan& plan, const TensorView& grad_input) {
         const int inner = --plan.planes.count;
         plan.channels = plan.planes.extent[inner];
         std::copy(plan.planes.stride[inner], plan.planes.stride[inner] + 2, plan.channel_stride);
-        plan.channel_tile = std::min<int64_t>(plan.channels, pool_scratch::kMaxChannels);
-        if (plan.gathered > 0) gather_planes(plan, size);
+        plan.channel_tile = plan.gathered > 0
+                                ? gathered_planes(plan)
+                                : std::min<int64_t>(plan.channels, pool_scratch::kMaxChannels);
         // Transposed, columns are what is written in one piece.
         const int64_t columns = plan.transposes ? width.extent : std::min<int64_t>(width.extent, 8);
         const int64_t fewest = plan.transposes ? 32 : 16;
         while (plan.channel_tile > fewest && pool_scratch::columns_per_tile(plan) < columns) {
             plan.channel_tile = divide_up(plan.channel_tile, 32) * 16;
         }
+        if (plan.gathered > 0) gather_planes(plan, size);
         plan.width_tile =
             std::min(width.extent, std::max<int64_t>(1, pool_scratch::columns_per_tile(plan)));
         if (plan.transposes && plan.width_tile > 32 && plan.width_tile < width.extent) {

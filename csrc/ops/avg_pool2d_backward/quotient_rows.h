@@ -48,6 +48,7 @@ class QuotientRows : public PoolTile<T> {
                               : plane;
     }
     AG_INLINE void make_rows(int64_t first, int64_t last) {
+        if (windows_ == 0) return;  // all zero
         divide_rows(first, last,
                     [&](int64_t begin, int64_t end, const auto& quotient) AG_INLINE_LAMBDA {
                         if (plan_.width_stride[0] == kSize) {

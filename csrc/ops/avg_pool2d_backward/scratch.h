@@ -1,6 +1,7 @@
 // How much of a tile fits the stack buffers of the pooling kernels.
 #pragma once
 
+#include "core/integers.h"
 #include "ops/avg_pool2d_backward/op.h"
 
 namespace ascend_grad {
@@ -33,16 +34,19 @@ constexpr int64_t kept_rows(const AvgPool2dBackward::Plan& plan) {
     while (rows < overlap(plan.height) && rows < kRows) rows *= 2;
     return rows + 1;
 }
+// Elements from one column's channels to the next one's.
+constexpr int64_t pitch(const AvgPool2dBackward::Plan& plan) {
+    return round_up(plan.channel_tile, 32);
+}
 // Columns of grad_input whose windows' channels fit; less than 1 where the kernel is too large to
 // keep any.
 constexpr int64_t columns_per_tile(const AvgPool2dBackward::Plan& plan) {
-    const int64_t pitch = (plan.channel_tile + 31) / 32 * 32;
     // Measured: transposed, that whole rows fit counts for more than the nearest cache.
     const int64_t floats = plan.transposes ? kFloats : kFloats / 2;
-    const int64_t windows = floats / (kept_rows(plan) * pitch) - overlap(plan.width) - 1;
+    const int64_t windows = floats / (kept_rows(plan) * pitch(plan)) - overlap(plan.width) - 1;
     const int64_t columns =
         windows < kFloats / plan.width.stride ? windows * plan.width.stride + 1 : kFloats;
-    const int64_t most = plan.transposes ? kTransposed / pitch : kFloats;
+    const int64_t most = plan.transposes ? kTransposed / pitch(plan) : kFloats;
     return columns < most ? columns : most;
 }
 

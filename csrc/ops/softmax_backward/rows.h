@@ -189,7 +189,7 @@ class SoftmaxRows {
         }
     }
 
-    // Several of them go past the caches at a time.
+    // Several of them go past the caches at a time, shorter ones than kLongNarrow.
     void rows_by_themselves() {
         const int n = static_cast<int>(plan_.length);
         const int64_t bytes = n * static_cast<int64_t>(sizeof(U));
