@@ -26,8 +26,8 @@ constexpr double kUnevenRows = 1.1;
 constexpr int64_t kShortRowBytes = 384;
 // How far ahead loads are asked for along a position's channels, measured.
 constexpr int64_t kNextLoadsBytes = 1024;
-// Threads share blocks, along channels nothing else. So blocks have kSumBlock elements at most only
-// where that makes kManyBlocks of a channel, and else, or where they have several rows, so many.
+// Along channels, blocks are all that threads can share. They have up to kSumBlock elements where
+// that still makes kManyBlocks of a channel; otherwise, and where they have several rows, up to this.
 constexpr int64_t kSharedSumBlock = 1024;
 constexpr int64_t kManyBlocks = 32;
 static_assert(kChunksPerTask == kTaskElements / kSharedSumBlock);
