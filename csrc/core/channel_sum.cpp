@@ -27,7 +27,7 @@ constexpr int64_t kShortRowBytes = 384;
 // How far ahead loads are asked for along a position's channels, measured.
 constexpr int64_t kNextLoadsBytes = 1024;
 // Along channels, blocks are all that threads can share. They have up to kSumBlock elements where
-// that still makes kManyBlocks of a channel; otherwise, and where they have several rows, up to this.
+// that still makes kManyBlocks of a channel; else, and where they have several rows, up to this.
 constexpr int64_t kSharedSumBlock = 1024;
 constexpr int64_t kManyBlocks = 32;
 static_assert(kChunksPerTask == kTaskElements / kSharedSumBlock);
