@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/integers.h"
+#include "core/processor.h"
 #include "core/streaming.h"
 
 namespace ascend_grad {
@@ -215,6 +216,8 @@ void plan_channel_sum(ChannelSumPlan& plan, const TensorView* const* views, int 
     view_as_channels_and_rows(plan, views);
     cut_into_blocks(plan);
     plan.traversal = choose_traversal(plan, views);
+    plan.asks = prefetching().along_memory;
+    plan.asks_into_second = prefetching().into_second;
     const int64_t size = static_cast<int64_t>(data_type_size(views[0]->dtype));
     cut_into_tasks(plan, size, saturated_bytes(views[0]->numel, operands * size));
 }

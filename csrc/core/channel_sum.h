@@ -58,6 +58,9 @@ struct ChannelSumPlan {
     bool by_lane;            // all positions of a lane are taken, then those of the next
     int64_t position_group;  // positions taken at a time
     int64_t prefetch;        // how many bytes ahead loads are asked for; 0: none are
+    bool asks_into_second;   // into the second cache
+    // kAlongPositions, kStaged:
+    bool asks;  // loads are asked for
 
     // Inlined even without optimisation: instruction set levels must not share it.
     __attribute__((always_inline)) int64_t partial_count() const {

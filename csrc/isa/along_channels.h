@@ -1,6 +1,8 @@
 // The loops of a ChannelSumPlan where neighbours in memory are channels.
 #pragma once
 
+#include <limits>
+
 #include "core/channel_sum.h"
 #include "isa/lane_sums.h"
 #include "isa/prefetch.h"
@@ -110,8 +112,7 @@ class AlongChannels {
             for (int k = 0; k < 2; ++k)
                 turn.to[k] =
                     static_cast<uintptr_t>(next.at[0][k] - positions.at[0][k] + ahead - run);
-            add_positions<kGroup / kSumLanes, Asks::kTurning>(
-                positions, static_cast<int>((i - 1) / groups), channels_, turn);
+            add_positions(positions, static_cast<int>((i - 1) / groups), channels_, turn);
             positions = next;
         }
     }
@@ -157,69 +158,84 @@ class AlongChannels {
         return rest > 0 && rest % kSumLanes == 0 ? static_cast<int>(least(rest, n)) : n;
     }
 
-    // Which loads are asked for: none, those `prefetch` bytes further on or, after an input's
-    // `turn`th element, others.
-    enum class Asks { kNothing, kAhead, kTurning };
+    // Loads are asked for from `prefetch` bytes further on or, after an input's `turn`th element,
+    // from elsewhere.
+    enum class Asks { kNothing, kIntoFirst, kIntoSecond };
     struct Turn {
-        int element = 0;
+        int element = std::numeric_limits<int>::max();
         uintptr_t to[2] = {};  // bytes from an element to what is asked for
     };
 
     // Adds positions to the sums of a lane and, of lanes that are walked together, of those after
     // it.
-    void add_positions(const OfLane& positions, int lane, int elements) {
-        if (plan_.prefetch == 0) return add_positions<Asks::kNothing>(positions, lane, elements);
-        add_positions<Asks::kAhead>(positions, lane, elements);
-    }
-    template <Asks kAsks>
-    void add_positions(const OfLane& positions, int lane, int elements) {
-        static_assert(kGroup / kSumLanes == 4);
-        switch (positions.count) {
-            case 1:
-                return add_positions<1, kAsks>(positions, lane, elements, {});
-            case 2:
-                return add_positions<2, kAsks>(positions, lane, elements, {});
-            case 3:
-                return add_positions<3, kAsks>(positions, lane, elements, {});
-            default:
-                return add_positions<4, kAsks>(positions, lane, elements, {});
+    void add_positions(const OfLane& positions, int lane, int elements, const Turn& turn = {}) {
+        if (plan_.prefetch == 0) {
+            add_counted<Asks::kNothing>(positions, lane, elements, turn);
+        } else if (plan_.asks_into_second) {
+            add_counted<Asks::kIntoSecond>(positions, lane, elements, turn);
+        } else {
+            add_counted<Asks::kIntoFirst>(positions, lane, elements, turn);
         }
     }
+    template <Asks kAsks>
+    void add_counted(const OfLane& positions, int lane, int elements, const Turn& turn) {
+        static_assert(kGroup / kSumLanes == 4);
+        // The baseline, whose code is large, has one form for any number of positions.
+        switch (kRegisters == 4 ? 0 : positions.count) {
+            case 0:
+                return add_positions < kRegisters == 4 ? 0 : 4,
+                       kAsks > (positions, lane, elements, turn);
+            case 1:
+                return add_positions<1, kAsks>(positions, lane, elements, turn);
+            case 2:
+                return add_positions<2, kAsks>(positions, lane, elements, turn);
+            case 3:
+                return add_positions<3, kAsks>(positions, lane, elements, turn);
+            default:
+                return add_positions<4, kAsks>(positions, lane, elements, turn);
+        }
+    }
+    // kCount: their number, 0 for any.
     template <int kCount, Asks kAsks>
     void add_positions(const OfLane& positions, int lane, int elements, Turn turn) {
-        char* at[kCount][kOperands];
+        constexpr int kMost = kCount > 0 ? kCount : kGroup / kSumLanes;
+        const int count = kCount > 0 ? kCount : positions.count;
+        char* at[kMost][kOperands];
         std::memcpy(at, positions.at, sizeof(at));
         float* sums = lanes_.at(0, lane, 0);
         const float* parameters = parameters_;
         const auto ahead = static_cast<uintptr_t>(plan_.prefetch);
         int c = 0;
         for (; c + kPairLanes <= elements; c += kPairLanes) {
-            add_to_lane<kCount, true, kAsks>(at, sums + kSums * c, parameters, ahead, turn, c,
-                                             kPairLanes);
+            add_to_lane<true, kAsks>(at, count, sums + kSums * c, parameters, ahead, turn, c,
+                                     kPairLanes);
         }
         if (c < elements) {
-            add_to_lane<kCount, false, kAsks>(at, sums + kSums * c, parameters, ahead, turn, c,
-                                              elements - c);
+            add_to_lane<false, kAsks>(at, count, sums + kSums * c, parameters, ahead, turn, c,
+                                      elements - c);
         }
     }
     // Elements [c, c + n); `sums` are theirs.
-    template <int kCount, bool kWhole, Asks kAsks>
-    AG_INLINE void add_to_lane(char* const (*at)[kOperands], float* sums, const float* parameters,
-                               uintptr_t ahead, Turn turn, int c, int n) {
+    template <bool kWhole, Asks kAsks>
+    AG_INLINE void add_to_lane(char* const (*at)[kOperands], int count, float* sums,
+                               const float* parameters, uintptr_t ahead, const Turn& turn, int c,
+                               int n) {
         const LanePair p = kWhole ? load_pair(parameters + c) : load_first_pair(parameters + c, n);
         Lanes terms[kSums], later_terms[kSums];
         LanePair s[kSums];
         for (int k = 0; k < kSums; ++k) s[k] = load_pair(sums + k * kPairLanes);
-        const bool turned = kAsks == Asks::kTurning && c >= turn.element;
+        const bool turned = c >= turn.element;
         const uintptr_t of_first = turned ? turn.to[0] : ahead;
         const uintptr_t of_second = turned ? turn.to[1] : ahead;
-#pragma GCC unroll 4
-        for (int i = 0; i < kCount; ++i) {
+#pragma GCC unroll(kRegisters == 4 ? 1 : 4)
+        for (int i = 0; i < count; ++i) {
             const T* pa = reinterpret_cast<const T*>(at[i][0]) + c;
             const T* pb = reinterpret_cast<const T*>(at[i][1]) + c;
             if constexpr (kAsks != Asks::kNothing) {
-                prefetch<Cache::kFirst>(pa, of_first, kPairLanes * sizeof(T));
-                prefetch<Cache::kFirst>(pb, of_second, kPairLanes * sizeof(T));
+                constexpr Cache kCache =
+                    kAsks == Asks::kIntoSecond ? Cache::kSecond : Cache::kFirst;
+                prefetch<kCache>(pa, of_first, kPairLanes * sizeof(T));
+                prefetch<kCache>(pb, of_second, kPairLanes * sizeof(T));
             }
             const LanePair x = kWhole ? load_pair(pa) : load_first_pair(pa, n);
             const LanePair y = kWhole ? load_pair(pb) : load_first_pair(pb, n);

@@ -191,15 +191,23 @@ class ChannelSum {
     void add_rows(const Rows& rows, int count, int n, const float* parameters,
                   Lanes (*sums)[kSums]) {
         if (plan_.position_step == 1) {
-            ascend_grad::add_rows<1, false, T>(element_, rows, count, n, parameters, sums);
+            add_rows<1, false, T>(rows, count, n, parameters, sums);
         } else {
-            ascend_grad::add_rows<2, false, T>(element_, rows, count, n, parameters, sums);
+            add_rows<2, false, T>(rows, count, n, parameters, sums);
         }
+    }
+    template <int kStep, bool kStreams, class U>
+    void add_rows(const Rows& rows, int count, int n, const float* parameters,
+                  Lanes (*sums)[kSums]) {
+        with_constant(plan_.asks, [&](auto asks) {
+            ascend_grad::add_rows<kStep, kStreams, U>(element_, rows, count, n, parameters, asks,
+                                                      sums);
+        });
     }
     void stream_rows(Rows rows, int count, int n, const float* parameters, Lanes (*sums)[kSums]) {
         const int64_t bytes = n * static_cast<int64_t>(sizeof(T));
         if (plan_.position_step == 1 && is_whole_lines(rows.at[2], rows.step[2] | bytes)) {
-            ascend_grad::add_rows<1, true, T>(element_, rows, count, n, parameters, sums);
+            add_rows<1, true, T>(rows, count, n, parameters, sums);
             return;
         }
         // Rows whose outputs follow each other, several at a time, or a long one piece by piece.
@@ -242,7 +250,7 @@ class ChannelSum {
                 rows.at[k] = reinterpret_cast<char*>(stage[k]);
                 rows.step[k] = pitch * static_cast<int64_t>(sizeof(float));
             }
-            ascend_grad::add_rows<1, false, float>(element_, rows, channels_, n, parameters_, sums);
+            add_rows<1, false, float>(rows, channels_, n, parameters_, sums);
             if (Element::kWrites) {
                 for_each_run(row, begin + done, n, kOperands - 1,
                              [&](char* at, int column, const Tile& tile) {

@@ -22,9 +22,9 @@ struct Rows {
 };
 
 // add_rows() of rows of more than kVectors - 1 vectors, at most kVectors, without loops.
-template <int kVectors, bool kStreams, class U, class Element>
+template <int kVectors, bool kStreams, class U, class Element, class Flag>
 inline void add_rows_of(const Element& element, const Rows& rows, int count, int n,
-                        const float* parameters, Lanes (*sums)[Element::kSums]) {
+                        const float* parameters, Flag asks, Lanes (*sums)[Element::kSums]) {
     constexpr int kSums = Element::kSums;
     constexpr int kLast = kVectors - 1;
     const int rest = n - kLast * kLanes;
@@ -34,7 +34,7 @@ inline void add_rows_of(const Element& element, const Rows& rows, int count, int
         const Lanes p = splat(parameters[row]);
         Lanes value[kVectors], terms[kVectors][kSums];
         // Less far than elsewhere, or rows from a cache would lose more than 3 % (measured).
-        prefetch_loads(a, b, kVectors * kLanes, 2048);
+        if (asks) prefetch_loads(a, b, kVectors * kLanes, 2048);
         for (int k = 0; k < kLast; ++k)
             value[k] = element(load(a + k * kLanes), load(b + k * kLanes), p, terms[k]);
         value[kLast] = element(load_first(a + kLast * kLanes, rest),
@@ -62,24 +62,24 @@ inline void add_rows_of(const Element& element, const Rows& rows, int count, int
 
 // Adds the terms of n elements of each of `count` rows to the lane sums of that row and stores
 // their outputs. kStep: elements of memory from one of a row's inputs to the next. kStreams:
-// outputs are whole cache lines and go past the caches. Never inlined: hardware foresees loads by
-// where the instruction stands, and a run of memory that two copies of the loop take in turns costs
-// up to a fifth more.
-template <int kStep, bool kStreams, class U, class Element>
+// outputs are whole cache lines and go past the caches. `asks` (with_constant()): for loads to
+// come. Never inlined: hardware foresees loads by where the instruction stands, and a run of memory
+// that two copies of the loop take in turns costs up to a fifth more.
+template <int kStep, bool kStreams, class U, class Element, class Flag>
 AG_NOINLINE void add_rows(const Element& element, const Rows& rows, int count, int n,
-                          const float* parameters, Lanes (*sums)[Element::kSums]) {
+                          const float* parameters, Flag asks, Lanes (*sums)[Element::kSums]) {
     constexpr int kSums = Element::kSums;
     constexpr int kBeyond = kStep - 1;  // elements that must exist after a whole load's last one
     if constexpr (kStep == 1) {
         switch ((n + kLanes - 1) / kLanes) {
             case 1:
-                return add_rows_of<1, kStreams, U>(element, rows, count, n, parameters, sums);
+                return add_rows_of<1, kStreams, U>(element, rows, count, n, parameters, asks, sums);
             case 2:
-                return add_rows_of<2, kStreams, U>(element, rows, count, n, parameters, sums);
+                return add_rows_of<2, kStreams, U>(element, rows, count, n, parameters, asks, sums);
             case 3:
-                return add_rows_of<3, kStreams, U>(element, rows, count, n, parameters, sums);
+                return add_rows_of<3, kStreams, U>(element, rows, count, n, parameters, asks, sums);
             case 4:
-                return add_rows_of<4, kStreams, U>(element, rows, count, n, parameters, sums);
+                return add_rows_of<4, kStreams, U>(element, rows, count, n, parameters, asks, sums);
             default:
                 break;
         }
@@ -93,7 +93,7 @@ AG_NOINLINE void add_rows(const Element& element, const Rows& rows, int count, i
         for (int k = 0; k < kSums; ++k) s[k] = sums[row][k];
         int i = 0;
         for (; i + kPairLanes + kBeyond <= n; i += kPairLanes) {
-            prefetch_loads(a + kStep * i, b + kStep * i, kStep * kPairLanes);
+            if (asks) prefetch_loads(a + kStep * i, b + kStep * i, kStep * kPairLanes);
             const LanePair x = load_pair_of<kStep>(a, i);
             const LanePair y = load_pair_of<kStep>(b, i);
             const LanePair value = {element(x.low, y.low, p, terms),

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 
 #include "core/float16.h"
 
@@ -152,6 +153,20 @@ AG_INLINE Lanes keep_first(Lanes x, int n) {
         std::memcpy(&mask, kLaneMask + kLanes - n + i * kRegisterLanes, sizeof(mask));
         return (Register)((RegisterBits)x.r[i] & mask);
     });
+}
+
+// Calls function(flag) with the flag as a std::bool_constant, for loops of which each has a form
+// that does something and one that does not. Not worth its code where that is said, nor of the
+// baseline, whose code is large: there the flag stays a bool.
+template <bool kIsWorthIt = true, class Function>
+AG_INLINE auto with_constant(bool flag, const Function& function) {
+    if constexpr (!kIsWorthIt || kRegisters == 4) {
+        return function(flag);
+    } else if (flag) {
+        return function(std::true_type{});
+    } else {
+        return function(std::false_type{});
+    }
 }
 
 AG_INLINE int64_t least(int64_t a, int64_t b) {

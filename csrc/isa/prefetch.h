@@ -22,10 +22,14 @@ AG_INLINE void prefetch(const void* p, uintptr_t ahead, int bytes) {
                            static_cast<int>(kCache));
     }
 }
+AG_INLINE void prefetch(const void* p, uintptr_t ahead, int bytes, bool into_second) {
+    into_second ? prefetch<Cache::kSecond>(p, ahead, bytes)
+                : prefetch<Cache::kFirst>(p, ahead, bytes);
+}
 
 // How many bytes ahead inputs are asked for by loops along memory. Left to itself, the hardware
 // takes up to half as long again from memory; with half or a quarter of the distance Zen 5 takes up
-// to 1.7 times as long. From a cache nothing is lost (measured on Granite Rapids and Zen 5).
+// to 1.7 times as long (measured on Granite Rapids and Zen 5; for Zen 4 see core/processor.h).
 constexpr uintptr_t kAhead = 4096;
 
 // Before `elements` are loaded from both.

@@ -24,11 +24,13 @@ class AcrossRows {
   public:
     static constexpr int kScratch = kLevels * kMaxColumns;  // floats that sum() needs
 
-    AcrossRows(char* const (&base)[3], const int64_t (&stride)[3], int columns, int elements)
+    AcrossRows(char* const (&base)[3], const int64_t (&stride)[3], int columns, int elements,
+               bool asks_into_second)
         : base_{base[0], base[1], base[2]},
           stride_(stride),
           columns_(columns),
-          elements_(elements) {}
+          elements_(elements),
+          asks_into_second_(asks_into_second) {}
 
     // scratch[c] = the sum of row c. Lane by lane, so that few sums of lanes wait for each other.
     void sum(float* scratch) const { sum_lanes(0, 1, 0, scratch); }
@@ -162,9 +164,8 @@ class AcrossRows {
             const auto further = static_cast<uintptr_t>(stride_[k]) *
                                  static_cast<uintptr_t>(static_cast<int64_t>(to_next));
             const auto ahead = static_cast<uintptr_t>(at);
-            prefetch<Cache::kFirst>(
-                runs[k], at < end ? ahead : ahead - static_cast<uintptr_t>(end) + further,
-                kPairLanes * kSize);
+            prefetch(runs[k], at < end ? ahead : ahead - static_cast<uintptr_t>(end) + further,
+                     kPairLanes * kSize, asks_into_second_);
         }
     }
 
@@ -172,6 +173,7 @@ class AcrossRows {
     const int64_t (&stride_)[3];
     const int columns_;
     const int elements_;
+    const bool asks_into_second_;
 };
 
 }  // namespace

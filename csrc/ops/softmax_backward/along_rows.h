@@ -31,14 +31,15 @@ AG_INLINE Lanes first_products(const Inputs<T>& in, int i, int n) {
     return load_first_of<kStep>(in.g, i, n) * load_first_of<kStep>(in.y, i, n);
 }
 
-// The sum of grad_output * output over n elements. What is loaded `ahead` bytes later is asked for.
-template <int kStep, class T>
-AG_INLINE float sum_products(const Inputs<T>& in, int n, uintptr_t ahead) {
+// The sum of grad_output * output over n elements. `asks` (with_constant()): for what is loaded
+// later.
+template <int kStep, class T, class Flag>
+AG_INLINE float sum_products(const Inputs<T>& in, int n, Flag asks) {
     constexpr int kBeyond = kStep - 1;  // elements that must exist after a whole load's last one
     Lanes sum{};
     int i = 0;
     for (; i + kPairLanes + kBeyond <= n; i += kPairLanes) {
-        prefetch_loads(in.g + kStep * i, in.y + kStep * i, kStep * kPairLanes, ahead);
+        if (asks) prefetch_loads(in.g + kStep * i, in.y + kStep * i, kStep * kPairLanes);
         const LanePair product = pair_products<kStep>(in, i);
         sum = (sum + product.low) + product.high;
     }
@@ -69,12 +70,11 @@ struct RowSet {
     char* out;
     const int64_t* stride;
     int count;
-    uintptr_t ahead;  // bytes after a load that are asked for
 };
 
 // Rows that stay in registers, of more than kVectors - 1 vectors, at most kVectors.
-template <int kVectors, class T, class U>
-inline void write_rows_of(const RowSet& rows, int n) {
+template <int kVectors, class T, class U, class Flag>
+inline void write_rows_of(const RowSet& rows, int n, Flag asks) {
     constexpr int kLast = kVectors - 1;
     const int rest = n - kLast * kLanes;
     for (int row = 0; row < rows.count; ++row) {
@@ -82,7 +82,7 @@ inline void write_rows_of(const RowSet& rows, int n) {
         const T* in_y = reinterpret_cast<const T*>(rows.y + row * rows.stride[1]);
         U* out = reinterpret_cast<U*>(rows.out + row * rows.stride[2]);
         Lanes g[kVectors], y[kVectors];
-        prefetch_loads(in_g, in_y, kVectors * kLanes, rows.ahead);
+        if (asks) prefetch_loads(in_g, in_y, kVectors * kLanes);
         Lanes sum{};
         for (int k = 0; k < kLast; ++k) {
             g[k] = load(in_g + k * kLanes);
@@ -102,21 +102,21 @@ inline void write_rows_of(const RowSet& rows, int n) {
         store_first(out + kLast * kLanes, y[kLast] * (g[kLast] - s), rest);
     }
 }
-template <int kVectors, class T, class U>
-inline void write_rows(const RowSet& rows, int n) {
+template <int kVectors, class T, class U, class Flag>
+inline void write_rows(const RowSet& rows, int n, Flag asks) {
     // Of each input, in registers; where out has another dtype this is not worth its code.
     constexpr int kMaxVectors = std::is_same_v<T, U> ? (kRegisters == 1 ? 8 : 4) : 0;
     if constexpr (kVectors > kMaxVectors) {
         for (int row = 0; row < rows.count; ++row) {
             const Inputs<T> in = {reinterpret_cast<const T*>(rows.g + row * rows.stride[0]),
                                   reinterpret_cast<const T*>(rows.y + row * rows.stride[1])};
-            write_row(in, sum_products<1>(in, n, rows.ahead),
+            write_row(in, sum_products<1>(in, n, asks),
                       reinterpret_cast<U*>(rows.out + row * rows.stride[2]), n);
         }
     } else if (n <= kVectors * kLanes) {
-        write_rows_of<kVectors, T, U>(rows, n);
+        write_rows_of<kVectors, T, U>(rows, n, asks);
     } else {
-        write_rows<kVectors + 1, T, U>(rows, n);
+        write_rows<kVectors + 1, T, U>(rows, n, asks);
     }
 }
 
@@ -147,22 +147,21 @@ AG_INLINE void write_pair(const T* g, const T* y, LanePair sum, bool no_nan, U* 
     }
 }
 
-// out = output * (grad_output - sum) of n elements; if kSums, adds the products of as many others,
-// whose loads overlap these stores, to the lanes of `sums` as sum_products() does. Streams to whole
-// 64-byte lines only.
-template <int kStep, bool kSums, class T, class U>
-inline void write_and_sum(const Inputs<T>& in, float of_these, U* out, bool streams,
-                          const Inputs<T>& next, int n, uintptr_t ahead, Lanes& sums) {
+// out = output * (grad_output - of_these) of n elements. Returns `sum` and, if kSums, the products
+// of as many others, whose loads overlap these stores, added to its lanes as sum_products() does.
+// Streams to whole 64-byte lines only.
+template <int kStep, bool kSums, class T, class U, class Flag>
+AG_INLINE Lanes write_and_sum(const Inputs<T>& in, float of_these, U* out, bool streams,
+                              const Inputs<T>& next, int n, Flag asks, Lanes sum) {
     constexpr int kBeyond = kStep - 1;
     const Lanes s = splat(of_these);
     const LanePair both = {s, s};
     const bool no_nan = makes_no_nan(of_these);
-    Lanes sum = sums;
     int i = 0;
     for (; i + kPairLanes + kBeyond <= n; i += kPairLanes) {
         write_pair<kStep>(in.g + kStep * i, in.y + kStep * i, both, no_nan, out + i, streams);
         if (!kSums) continue;
-        prefetch_loads(next.g + kStep * i, next.y + kStep * i, kStep * kPairLanes, ahead);
+        if (asks) prefetch_loads(next.g + kStep * i, next.y + kStep * i, kStep * kPairLanes);
         const LanePair product = pair_products<kStep>(next, i);
         sum = (sum + product.low) + product.high;
     }
@@ -177,7 +176,7 @@ inline void write_and_sum(const Inputs<T>& in, float of_these, U* out, bool stre
                     rest);
         if (kSums) sum = sum + first_products<kStep>(next, i, rest);
     }
-    if (kSums) sums = sum;
+    return sum;
 }
 
 }  // namespace

@@ -21,7 +21,8 @@ struct SoftmaxBackwardKernel {
 
     static void sum_chunks(const Op::Plan& plan, void* const* addresses, float* partials,
                            int64_t begin, int64_t end) {
-        with_rows(plan, addresses, false, [&](auto& rows) {
+        // What out's dtype is makes no difference.
+        with_out<T>(plan, addresses, false, [&](auto& rows) {
             for_each_chunk(plan, begin, end, rows, [&](int64_t chunk) {
                 float sums[SoftmaxRows<T, T>::kMaxColumns + kLanes] = {};
                 rows.sum_chunk(chunk, sums);

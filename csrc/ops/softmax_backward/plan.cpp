@@ -2,6 +2,7 @@
 
 #include "core/integers.h"
 #include "core/parallel.h"
+#include "core/processor.h"
 #include "core/streaming.h"
 #include "core/sum_block.h"
 #include "ops/softmax_backward/op.h"
@@ -177,6 +178,9 @@ Op::Plan Op::plan(const Args& args) {
     const int64_t out_size = static_cast<int64_t>(data_type_size(out.dtype));
     plan.bytes = saturated_bytes(grad.numel, 2 * size + out_size);
     cut_into_tasks(plan, saturated_bytes(plan.length, 2 * size + out_size));
+    // From a cache it costs a tenth.
+    plan.asks = prefetching().along_memory && plan.bytes > kCachedBytes;
+    plan.asks_into_second = prefetching().into_second;
     plan.streaming_fits =
         out.data != grad.data && out.data != args.tensors[kOutput]->data &&
         plan.traversal != Traversal::kStaged && out.dtype != DataType::kFloat64 &&

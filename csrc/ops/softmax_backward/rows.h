@@ -25,11 +25,7 @@ class SoftmaxRows {
     static constexpr int kMaxColumns = static_cast<int>(Op::kMaxColumns);
 
     SoftmaxRows(const Op::Plan& plan, void* const* addresses, bool streaming)
-        : plan_(plan),
-          addresses_(addresses),
-          streaming_(streaming),
-          ahead_(plan.bytes > kCachedBytes ? kAhead : 0),
-          sink_(streaming, nullptr) {
+        : plan_(plan), addresses_(addresses), streaming_(streaming), sink_(streaming, nullptr) {
         const int inner = plan.rows.count - 1;
         for (int k = 0; k < 3; ++k) row_stride_[k] = plan.rows.stride[inner][k];
     }
@@ -42,7 +38,9 @@ class SoftmaxRows {
         const int64_t loop =
             plan_.has_small_planes ? plan_.rows.extent[inner - 1] : plan_.groups_per_loop;
         const int64_t following = least(least(end - group, loop - group % loop), kMaxGroups);
-        const int64_t groups = is_along ? following : 1;
+        // Past the caches, but where loads are asked for, it pays to read a group's first row by
+        // itself: reading gets ahead of stores (measured).
+        const int64_t groups = is_along && (plan_.asks || !streaming_) ? following : 1;
         planes_ = plan_.has_small_planes ? static_cast<int>(following) : 1;
         const int64_t start = group % plan_.groups_per_loop * plan_.rows_per_group;
         int64_t outer = group / plan_.groups_per_loop;
@@ -71,7 +69,7 @@ class SoftmaxRows {
         if (plan_.has_small_planes) {
             sink_.move_to(output(0, 0));
             short_rows_.run(input(0, 0, 0), input(1, 0, 0), static_cast<int>(plan_.length), count_,
-                            planes_, sink_);
+                            planes_, plan_.asks_into_second, sink_);
             return;
         }
         float sums[kMaxColumns + kLanes];  // more than a small group reads
@@ -161,7 +159,7 @@ class SoftmaxRows {
         if (plan_.length <= kLanes && count_ >= kLanes && rows_follow_each_other()) {
             sink_.move_to(output(0, 0));
             short_rows_.run(input(0, 0, 0), input(1, 0, 0), static_cast<int>(plan_.length), 1,
-                            count_, sink_);
+                            count_, plan_.asks_into_second, sink_);
             return;
         }
         // While a row is written the next one is read, where that overlaps with conversions or with
@@ -198,13 +196,10 @@ class SoftmaxRows {
         for (int row = 0; row < count_; row += most) {
             const int together = static_cast<int>(least(most, count_ - row));
             sink_.move_to(output(row, 0));
-            const RowSet rows = {address(0, row, 0),
-                                 address(1, row, 0),
-                                 reinterpret_cast<char*>(sink_.reserve(together * n)),
-                                 row_stride_,
-                                 together,
-                                 ahead_};
-            write_rows<1, T, U>(rows, n);
+            const RowSet rows = {address(0, row, 0), address(1, row, 0),
+                                 reinterpret_cast<char*>(sink_.reserve(together * n)), row_stride_,
+                                 together};
+            with_constant(plan_.asks, [&](auto asks) { write_rows<1, T, U>(rows, n, asks); });
             sink_.commit(together * n);
         }
     }
@@ -217,8 +212,10 @@ class SoftmaxRows {
         return static_cast<float>(total);
     }
     float sum_chunk_along(int row, int64_t chunk) const {
-        return plan_.step == 1 ? sum_products<1>(inputs(row, chunk), length_of(chunk), ahead_)
-                               : sum_products<2>(inputs(row, chunk), length_of(chunk), ahead_);
+        return with_constant(plan_.asks, [&](auto asks) {
+            return plan_.step == 1 ? sum_products<1>(inputs(row, chunk), length_of(chunk), asks)
+                                   : sum_products<2>(inputs(row, chunk), length_of(chunk), asks);
+        });
     }
     Inputs<T> inputs(int row, int64_t chunk) const {
         return {input(0, row, chunk), input(1, row, chunk)};
@@ -230,37 +227,32 @@ class SoftmaxRows {
         U* const out = output(row, chunk);
         const Inputs<T> in = inputs(row, chunk);
         const Inputs<T> next = sums_next ? inputs(row + 1, chunk) : in;
+        const bool is_direct =
+            !streaming_ || is_whole_lines(out, n * static_cast<int64_t>(sizeof(U)));
+        const int most = is_direct ? n : Sink<U>::kReserve;
+        if (!is_direct) sink_.move_to(out);
         Lanes sums{};
-        const auto write = [&](int begin, U* to, bool streams, int count) {
-            const int at = begin * plan_.step;
+        for (int i = 0; i < n; i += most) {
+            const int count = static_cast<int>(least(most, n - i));
+            const int at = i * plan_.step;
             const Inputs<T> these = {in.g + at, in.y + at}, those = {next.g + at, next.y + at};
-            if (plan_.step == 1) {
-                write_along<1>(these, sum, to, streams, sums_next, those, count, sums);
-            } else {
-                write_along<2>(these, sum, to, streams, sums_next, those, count, sums);
-            }
-        };
-        const bool is_whole = is_whole_lines(out, n * static_cast<int64_t>(sizeof(U)));
-        if (!streaming_ || is_whole) {
-            write(0, out, streaming_, n);
-        } else {
-            sink_.move_to(out);
-            for (int i = 0; i < n; i += Sink<U>::kReserve) {
-                const int count = static_cast<int>(least(Sink<U>::kReserve, n - i));
-                write(i, sink_.reserve(count), false, count);
-                sink_.commit(count);
-            }
+            U* const to = is_direct ? out : sink_.reserve(count);
+            const bool streams = streaming_ && is_direct;
+            sums = plan_.step == 1
+                       ? write_along<1>(these, sum, to, streams, sums_next, those, count, sums)
+                       : write_along<2>(these, sum, to, streams, sums_next, those, count, sums);
+            if (!is_direct) sink_.commit(count);
         }
         return sums_next ? tree_sum(sums) : 0.0f;
     }
     template <int kStep>
-    void write_along(const Inputs<T>& in, float sum, U* out, bool streams, bool sums_next,
-                     const Inputs<T>& next, int n, Lanes& sums) const {
-        if (sums_next) {
-            write_and_sum<kStep, true>(in, sum, out, streams, next, n, ahead_, sums);
-        } else {
-            write_and_sum<kStep, false>(in, sum, out, streams, next, n, ahead_, sums);
-        }
+    AG_INLINE Lanes write_along(const Inputs<T>& in, float sum, U* out, bool streams,
+                                bool sums_next, const Inputs<T>& next, int n, Lanes sums) const {
+        if (!sums_next)
+            return write_and_sum<kStep, false>(in, sum, out, streams, next, n, false, sums);
+        return with_constant<std::is_same_v<T, U>>(plan_.asks, [&](auto asks) AG_INLINE_LAMBDA {
+            return write_and_sum<kStep, true>(in, sum, out, streams, next, n, asks, sums);
+        });
     }
 
     // --- neighbouring rows contiguous ---
@@ -268,7 +260,7 @@ class SoftmaxRows {
     AcrossRows<T, U> across(int64_t chunk) const {
         char* run[3];
         for (int k = 0; k < 3; ++k) run[k] = address(k, 0, chunk * plan_.chunk);
-        return {run, plan_.stride, count_, length_of(chunk)};
+        return {run, plan_.stride, count_, length_of(chunk), plan_.asks_into_second};
     }
     void sum_across(int64_t chunk, float* sums) {
         if (plan_.is_plane) {
@@ -378,7 +370,6 @@ class SoftmaxRows {
     const Op::Plan& plan_;
     void* const* addresses_;
     const bool streaming_;
-    const uintptr_t ahead_;  // along rows; from a cache asking for what comes next costs a tenth
     Sink<U> sink_;
     int64_t row_stride_[3];
     char* base_[3] = {};

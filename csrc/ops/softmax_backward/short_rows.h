@@ -14,7 +14,8 @@ class ShortRows {
   public:
     // Planes of one shape only.
     template <class T, class U>
-    void run(const T* g, const T* y, int length, int neighbours, int planes, Sink<U>& sink) {
+    void run(const T* g, const T* y, int length, int neighbours, int planes, bool asks_into_second,
+             Sink<U>& sink) {
         const int batch = kBatch / neighbours;
         const auto in_batch = [&](int left) { return left < batch ? left : batch; };
         if (prepared_ < in_batch(planes)) prepare(length, neighbours, in_batch(planes));
@@ -30,7 +31,7 @@ class ShortRows {
                     folded[k] = load_folded(products + (r + k) * length_, length_);
                 tree_sums(folded, sums_ + r);
             }
-            write(g, y, sink.reserve(n), n);
+            write(g, y, sink.reserve(n), n, asks_into_second);
             sink.commit(n);
             g += n;
             y += n;
@@ -90,12 +91,15 @@ class ShortRows {
         }
     }
     template <class T, class U>
-    AG_INLINE void write(const T* g, const T* y, U* out, int n) const {
+    AG_INLINE void write(const T* g, const T* y, U* out, int n, bool asks_into_second) const {
         // Some batches later.
         const auto ahead = 3 * kBatch * static_cast<uintptr_t>(length_) * sizeof(T);
         int i = 0;
         for (; i + kPairLanes <= n; i += kPairLanes) {
-            prefetch_loads(g + i, y + i, kPairLanes, ahead);
+            for (const T* input : {g, y}) {
+                prefetch(input + i, ahead, kPairLanes * static_cast<int>(sizeof(T)),
+                         asks_into_second);
+            }
             const LanePair s = sums_of(i);
             store_pair(out + i, load_pair(y + i) * (load_pair(g + i) - s));
         }
