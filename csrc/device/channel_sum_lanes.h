@@ -41,6 +41,7 @@ struct ChannelLimits {
     int64_t aligned;  // distance of lanes that have gaps is a multiple of that
     int64_t element;  // bytes
     int64_t cores;
+    int64_t enough;      // of them, to move what global memory delivers
     int64_t sums;        // of a channel
     int64_t exchanged;   // bytes that take as long as exchanging the sums of a column
     bool copies_bytes;   // any number of them, not only blocks of 32
@@ -55,6 +56,9 @@ inline uint32_t to_u32(int64_t value) {
 // Whether adding up so many channels of CHANNEL_SUM_CHANNELS one by one takes longer than
 // transposing them: cycles for each, for each sixteen, and for each element of those.
 bool pays_turning(int64_t channels, int64_t length);
+
+// How many cores share so many loads of joined channels soonest.
+int64_t joined_cores(int64_t loads, int64_t bytes, const ChannelLimits& limits);
 
 // Sets what lanes are, and how many a tile has.
 void choose_lanes(const ChannelShape& shape, const ChannelLimits& limits, ChannelSumTiling& t);

@@ -11,7 +11,8 @@ constexpr int64_t kLeastPerExchanged = 32;     // bytes of data; for less, cores
 constexpr int64_t kLeastPerEvenly = 200;       // the same where fewer load as fast
 constexpr int64_t kTile = 4096;                // elements that keep the vector unit busy
 constexpr int64_t kLoads = 4;                  // of a core, at least: they overlap with its work
-constexpr int64_t kSlack = 64;                 // elements that instructions may touch behind a tile
+constexpr int64_t kManyLoads = 1000;  // of all cores, beside which the last ones are little
+constexpr int64_t kSlack = 64;        // elements that instructions may touch behind a tile
 // As the kernels ask for them: PReLU's constants, of 910A and elsewhere, there with what masks are
 // rounded up by; ChannelLanes::kTailBytes of 910A.
 constexpr uint64_t kConstantBytes910A = 768, kConstantBytes = 512, kTailBytes910A = 1536;
@@ -43,6 +44,11 @@ void set_spaces(const ChannelLimits& limits, ChannelSumTiling& t) {
     t.tile = to_u32(round_up(std::max<int64_t>(tile, 1024) + kSlack, kSlack));
     t.load_slots = t.slots;
     t.load = t.tile;
+}
+
+// Channels without gaps between them, wherever each begins.
+bool are_joined(const ChannelSumTiling& t) {
+    return t.layout == CHANNEL_SUM_CHANNELS && t.pitch % kFloatsOfBlock != 0;
 }
 
 // Copies are best long; what is worked on at once need not be, and takes more room.
@@ -93,7 +99,7 @@ void set_cut(ChannelSumTiling& t, const ChannelSumKernel& kernel, const Product&
         if (rows && even <= t.load_slots) t.cut = even;
     }
     // Joined channels: loads begin with the first one.
-    if (t.layout == CHANNEL_SUM_CHANNELS && t.pitch % kFloatsOfBlock != 0) t.cut = t.inner;
+    if (are_joined(t)) t.cut = t.inner;
 }
 
 // As in kernels_ascendc/common/channel_walk.h.
@@ -128,13 +134,6 @@ bool has_gaps(const ChannelSumTiling& t) {
     return is_transposed && t.pitch != t.lane_stride;
 }
 
-// Two work tiles are together as large as a tile: what needs both at once goes through it in parts.
-// Not where gaps would come to lie among the values that are expanded there.
-uint32_t work_elements(const ChannelSumTiling& t, const ChannelSumKernel& kernel) {
-    const bool halves = kernel.work == 2 && kernel.writes && !has_gaps(t);
-    return halves ? to_u32(round_up(t.tile / 2, kSlack)) : t.tile;
-}
-
 // Nothing overlaps with what comes after the last load. Where that is little beside what the parts
 // read more, because of where they begin, or slow at short loads, it stays whole.
 uint32_t whole_load(const ChannelSumTiling& t, const ChannelSumKernel& kernel,
@@ -149,14 +148,13 @@ int64_t exchanged_bytes(const ChannelSumTiling& t, const ChannelSumKernel& kerne
     return floats * t.channels * 2 * static_cast<int64_t>(sizeof(float));
 }
 
-}  // namespace
-
-uint64_t buffer_bytes(const ChannelSumTiling& t, const ChannelSumKernel& kernel,
-                      const Product& product) {
+// Bytes of unified buffer with work tiles of so many elements.
+uint64_t bytes_with(const ChannelSumTiling& t, const ChannelSumKernel& kernel,
+                    const Product& product, uint64_t elements) {
     const uint64_t tile = t.tile;
     const uint64_t work = std::max<uint64_t>(kernel.work, product.arch == 100 ? 1 : 0);
     uint64_t bytes = 2 * t.input_buffers * (uint64_t{t.load} * kernel.element_bytes + kEvenBytes);
-    const uint64_t work_bytes = work * work_elements(t, kernel) * sizeof(float);
+    const uint64_t work_bytes = work * elements * sizeof(float);
     bytes += (1 + kernel.sums) * tile * sizeof(float) + work_bytes;
     if (kernel.writes)
         bytes += product.arch == 100 ? work_bytes + kConstantBytes910A
@@ -165,6 +163,27 @@ uint64_t buffer_bytes(const ChannelSumTiling& t, const ChannelSumKernel& kernel,
     if (kernel.vector_bytes < sizeof(float)) bytes += 2 * t.vector_space * kernel.vector_bytes;
     bytes += (2 * t.vector_space + (2 * kernel.sums + 1) * t.sum_space + kSlack) * sizeof(float);
     return bytes + 512;
+}
+
+// Two work tiles are together as large as a tile: what needs both at once goes through it in parts.
+// Not where gaps would come to lie among the values that are expanded there. Where nothing is
+// written this is only for longer loads of joined channels: it takes an instruction more, and
+// longer after a core's last load.
+uint32_t work_elements(const ChannelSumTiling& t, const ChannelSumKernel& kernel,
+                       const Product& product) {
+    const uint32_t half = to_u32(round_up(t.tile / 2, kSlack));
+    if (kernel.work != 2 || has_gaps(t)) return t.tile;
+    if (kernel.writes) return half;
+    const bool fits = bytes_with(t, kernel, product, t.tile) <= product.buffer_bytes;
+    const bool pays = are_joined(t) && t.outer * t.blocks >= kManyLoads;
+    return pays && !fits ? half : t.tile;
+}
+
+}  // namespace
+
+uint64_t buffer_bytes(const ChannelSumTiling& t, const ChannelSumKernel& kernel,
+                      const Product& product) {
+    return bytes_with(t, kernel, product, work_elements(t, kernel, product));
 }
 
 // Lanes and buffers, in the longest tiles that fit.
@@ -196,6 +215,7 @@ ChannelSumTiling tile_channel_sum(const ChannelShape& shape, const ChannelSumKer
     ChannelLimits limits{};
     limits.element = kernel.element_bytes;
     limits.cores = product.cores;
+    limits.enough = kernel.writes ? product.cores : std::min(product.cores, kReadingCores);
     limits.sums = kernel.sums;
     // Each core's are stored and loaded, in short pieces and overlapping with nothing: thrice as
     // long as data, of which there are two or three tensors.
@@ -214,13 +234,17 @@ ChannelSumTiling tile_channel_sum(const ChannelShape& shape, const ChannelSumKer
     }
     cores = 1;
     if (shape.numel() > 0) lengthen_loads(kernel, product, t);
-    t.work = work_elements(t, kernel);
+    t.work = work_elements(t, kernel, product);
     if (shape.numel() == 0) return t;
     t.whole_load = whole_load(t, kernel, product);
     set_cut(t, kernel, product);
     const int64_t bytes = shape.numel() * kernel.element_bytes * (kernel.writes ? 3 : 2);
     const int64_t useful = std::min(divide_up(t.units, t.cut), divide_up(bytes, kLeastCoreBytes));
-    cores = to_u32(std::min<int64_t>(product.cores, useful));
+    const int64_t most =
+        are_joined(t)
+            ? joined_cores(t.units / t.cut, t.cut * t.length * kernel.element_bytes, limits)
+            : limits.cores;
+    cores = to_u32(std::min(most, useful));
     t.contributions = to_u32(most_contributions(t, cores));
     const int64_t least = shares_evenly(t) ? kLeastPerEvenly : kLeastPerExchanged;
     if (!kernel.writes && cores > kReadingCores && exchanged_bytes(t, kernel) * least > bytes) {

@@ -6,9 +6,11 @@
 //   Type; Vector, of vectors with a value per channel; kSums; kWrites (whether there is a result
 //       tensor); kWork (work tiles it needs; at least 1 where kSums is 1); kSplits (whether the
 //       first sum comes from the first input alone; then work[1] or, with no work tiles, the inputs
-//       of the tile before are free between the following two)
+//       of the tile before are free between the following)
 //   void begin(tiles, count, first)  what needs `first` only, for `count` elements of the tiles;
 //       where `first`, sums are set instead of added to
+//   void resume(tiles, count)  where kSplits: leaves work tiles as begin() did, for elements that
+//       others came after
 //   void operator()(tiles, count, first)  the rest; the result goes to `second`
 // and what ChannelResults wants.
 #pragma once
@@ -135,7 +137,7 @@ class ChannelSum {
                 // Nothing overlaps with what comes after a core's last load.
                 if (splits && walk.done()) {
                     if (!added) sums = block_sums_.template AllocTensor<float>();
-                    reduce_first(added ? more_sums_ : sums, channels, lanes);
+                    reduce_first(added ? more_sums_ : sums, channels, lanes, run);
                     reduced = 1;
                     // It is stored while the others are made.
                     if (!added) {
@@ -233,12 +235,18 @@ class ChannelSum {
         }
     }
 
+    // Of so many elements, what work tiles hold at a time.
+    __aicore__ inline uint32_t part_of(uint32_t count) const {
+        return count < tiling_.work ? count : tiling_.work;
+    }
+
     // For loads of one tile; process() does what is left.
     __aicore__ inline void work_on_first(const Load& load, bool first) {
         buffers_.wait_for_first();
         const uint32_t begin = load.run.slot * tiling_.pitch, count = load.run.count;
         if (first) clear_around(begin, count);
-        element_.begin(tiles_at(load, 0, begin), count, first);
+        for (uint32_t done = 0; done < count; done += tiling_.work)
+            element_.begin(tiles_at(load, done, begin + done), part_of(count - done), first);
     }
 
     __aicore__ inline void process(const Load& load, bool first, bool splits) {
@@ -253,10 +261,12 @@ class ChannelSum {
                 run.lanes - lane > tiling_.slots ? whole - tiling_.pitch + run.length : left;
             if (first && !splits) clear_around(begin, count);
             for (uint32_t done = 0; done < count; done += tiling_.work) {
-                const uint32_t rest = count - done;
-                const uint32_t part = rest < tiling_.work ? rest : tiling_.work;
+                const uint32_t part = part_of(count - done);
                 const ElementTiles<T> tiles = tiles_at(load, at + done, begin + done);
                 if (!splits) element_.begin(tiles, part, first);
+                if constexpr (kSplits) {
+                    if (splits && part < count) element_.resume(tiles, part);
+                }
                 element_(tiles, part, first);
             }
             first = false;
@@ -308,9 +318,12 @@ class ChannelSum {
 
     // The first of them, between work_on_first() and process().
     __aicore__ inline void reduce_first(const LocalTensor<float>& sums,
-                                        const ChannelTiles& channels, uint32_t lanes) {
+                                        const ChannelTiles& channels, uint32_t lanes,
+                                        [[maybe_unused]] const LaneRun& run) {
         if constexpr (kWork > 1) {
-            reduce(sums, 0, 1, channels, lanes, tiles_.work[1]);
+            // Where work tiles are halves of a tile, neither holds what is left to do.
+            const bool is_whole = run.count <= tiling_.work;
+            reduce(sums, 0, 1, channels, lanes, tiles_.work[is_whole ? 1 : 0]);
         } else {
             LocalTensor<T> other = buffers_.borrow();
             reduce(sums, 0, 1, channels, lanes, other.template ReinterpretCast<float>());
