@@ -1,21 +1,19 @@
-#include "device/channel_sum_lanes.h"
+#include "device/channel_sum_cores.h"
 
 #include <algorithm>
 
 namespace ascend_grad::device {
 namespace {
 
-constexpr double kCopyBytes = 540;               // that take as long as the start of a copy,
-constexpr double kPieceBytes = 72;               // or another piece of it
-constexpr double kStartBytes = 48 * kCopyBytes;  // the same, of all cores
-constexpr double kOddCopies = 1 / 0.7;           // time of copies that begin unevenly
-constexpr int64_t kManyRows = 64;                // that are worth joining
-constexpr int64_t kHeads = 6;                    // times the room before a lane that pay for it
-constexpr int64_t kLeastJoined = 64;             // elements of a channel, for less sums take long
-constexpr int64_t kMostJoined = 64;              // channels, of which each core exchanges sums
-constexpr int64_t kMaxGroup = 255;               // repeats of one instruction
-constexpr int64_t kManyFlat = 128;   // channels, of one row or several, that repeats run over
-constexpr int64_t kMostFlat = 1536;  // sums for which there is room beside a tile
+constexpr double kPieceBytes = 72;      // that take as long as another piece of a copy
+constexpr double kOddCopies = 1 / 0.7;  // time of copies that begin unevenly
+constexpr int64_t kManyRows = 64;       // that are worth joining
+constexpr int64_t kHeads = 6;           // times the room before a lane that pay for it
+constexpr int64_t kLeastJoined = 64;    // elements of a channel, for less sums take long
+constexpr int64_t kMostJoined = 64;     // channels, of which each core exchanges sums
+constexpr int64_t kMaxGroup = 255;      // repeats of one instruction
+constexpr int64_t kManyFlat = 128;      // channels, of one row or several, that repeats run over
+constexpr int64_t kMostFlat = 1536;     // sums for which there is room beside a tile
 
 void set_lanes(ChannelSumTiling& t, int64_t length, int64_t slots, const ChannelLimits& limits) {
     t.length = t.last_length = t.tail = t.last_tail = to_u32(length);
@@ -208,12 +206,6 @@ int64_t spread_group(const ChannelShape& shape, const ChannelLimits& limits) {
     return std::max(group, least);
 }
 
-// Bytes that all cores could load while the slowest of `cores` makes its share of so many loads.
-double joined_cost(int64_t loads, int64_t bytes, int64_t cores) {
-    const auto each = static_cast<double>(divide_up(loads, cores));
-    return each * (static_cast<double>(cores * bytes) + kStartBytes);
-}
-
 // How many neighbouring channels to take as one stretch where a lane each would leave gaps; 0:
 // none. Loads then begin with the first of them only, so that there must be as many in every one.
 int64_t joined_channels(const ChannelShape& shape, const ChannelLimits& limits) {
@@ -226,8 +218,8 @@ int64_t joined_channels(const ChannelShape& shape, const ChannelLimits& limits) 
         if (!fits || shape.channels % count != 0) continue;
         const int64_t loads = shape.outer * shape.channels / count;
         const int64_t bytes = count * shape.inner * limits.element;
-        const int64_t cores = joined_cores(loads, bytes, limits);
-        const double cost = joined_cost(loads, bytes, cores) / static_cast<double>(loads * bytes);
+        const double cost = joined_cost(loads, bytes, joined_cores(loads, bytes, limits)) /
+                            static_cast<double>(loads * bytes);
         if (cost <= least) {  // the longest, which begin early the least often
             best = count;
             least = cost;
@@ -237,12 +229,6 @@ int64_t joined_channels(const ChannelShape& shape, const ChannelLimits& limits) 
 }
 
 }  // namespace
-
-int64_t joined_cores(int64_t loads, int64_t bytes, const ChannelLimits& limits) {
-    const bool fewer =
-        joined_cost(loads, bytes, limits.enough) < joined_cost(loads, bytes, limits.cores);
-    return fewer ? limits.enough : limits.cores;
-}
 
 bool pays_turning(int64_t channels, int64_t length) {
     return 45 * channels > divide_up(channels, kLanes) * (280 + length / 2);

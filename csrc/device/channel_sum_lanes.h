@@ -12,7 +12,8 @@ constexpr int64_t kLanes = 16;
 constexpr int64_t kEvenBytes = 512;  // where GM transfers begin best
 constexpr int64_t kBlockBytes = 32;
 constexpr int64_t kFloatsOfBlock = 8;
-constexpr int64_t kStretch = 9;  // elements by which a lane of joined rows may be longer
+constexpr double kCopyBytes = 540;  // that take as long as the start of a copy
+constexpr int64_t kStretch = 9;     // elements by which a lane of joined rows may be longer
 
 // The smallest f for which f * value is a multiple of `multiple`.
 inline int64_t factor_to(int64_t value, int64_t multiple) {
@@ -56,9 +57,6 @@ inline uint32_t to_u32(int64_t value) {
 // Whether adding up so many channels of CHANNEL_SUM_CHANNELS one by one takes longer than
 // transposing them: cycles for each, for each sixteen, and for each element of those.
 bool pays_turning(int64_t channels, int64_t length);
-
-// How many cores share so many loads of joined channels soonest.
-int64_t joined_cores(int64_t loads, int64_t bytes, const ChannelLimits& limits);
 
 // Sets what lanes are, and how many a tile has.
 void choose_lanes(const ChannelShape& shape, const ChannelLimits& limits, ChannelSumTiling& t);

@@ -1,16 +1,12 @@
 #include <algorithm>
 
-#include "device/channel_sum_lanes.h"
+#include "device/channel_sum_cores.h"
 
 namespace ascend_grad::device {
 namespace {
 
-constexpr int64_t kLeastCoreBytes = 16 << 10;  // that pay for starting another core
-constexpr uint32_t kReadingCores = 32;         // that load what global memory delivers
-constexpr int64_t kLeastPerExchanged = 32;     // bytes of data; for less, cores are too many
-constexpr int64_t kLeastPerEvenly = 200;       // the same where fewer load as fast
-constexpr int64_t kTile = 4096;                // elements that keep the vector unit busy
-constexpr int64_t kLoads = 4;                  // of a core, at least: they overlap with its work
+constexpr int64_t kTile = 4096;       // elements that keep the vector unit busy
+constexpr int64_t kLoads = 4;         // of a core, at least: they overlap with its work
 constexpr int64_t kManyLoads = 1000;  // of all cores, beside which the last ones are little
 constexpr int64_t kSlack = 64;        // elements that instructions may touch behind a tile
 // As the kernels ask for them: PReLU's constants, of 910A and elsewhere, there with what masks are
@@ -29,7 +25,7 @@ void set_spaces(const ChannelLimits& limits, ChannelSumTiling& t) {
     t.vector_space = to_u32(floats);
     t.sum_space = to_u32(std::max<int64_t>(floats, int64_t{t.block_channels} * t.width));
     if (flat) t.sum_space = std::max(t.vector_space, t.rows * t.group) * kFloatsOfBlock;
-    int64_t tile = int64_t{t.slots} * t.pitch;
+    int64_t tile = t.period = t.slots * t.pitch;
     if (t.layout == CHANNEL_SUM_GROUPS || t.layout == CHANNEL_SUM_SPREAD)
         tile = std::max(tile, kLanes * std::max(round_up(t.length, limits.turned), group));
     t.turns = t.layout == CHANNEL_SUM_CHANNELS && t.width == 1 && pays_turning(t.slots, t.length);
@@ -46,11 +42,6 @@ void set_spaces(const ChannelLimits& limits, ChannelSumTiling& t) {
     t.load = t.tile;
 }
 
-// Channels without gaps between them, wherever each begins.
-bool are_joined(const ChannelSumTiling& t) {
-    return t.layout == CHANNEL_SUM_CHANNELS && t.pitch % kFloatsOfBlock != 0;
-}
-
 // Copies are best long; what is worked on at once need not be, and takes more room.
 void lengthen_loads(const ChannelSumKernel& kernel, const Product& product, ChannelSumTiling& t) {
     if (product.arch == 100) return;  // the vector unit bounds it: instructions are best long too
@@ -64,7 +55,8 @@ void lengthen_loads(const ChannelSumKernel& kernel, const Product& product, Chan
     for (int64_t tiles = 2; tiles * slots * kLoads <= lanes; ++tiles) {
         ChannelSumTiling longer = t;
         longer.slots = to_u32(slots);
-        const int64_t tile = std::max<int64_t>(slots * t.pitch, 1024);
+        longer.period = to_u32(slots * t.pitch);
+        const int64_t tile = std::max<int64_t>(longer.period, 1024);
         longer.tile = to_u32(round_up(tile + kSlack, kSlack));
         longer.load_slots = to_u32(tiles * slots);
         longer.load = to_u32(round_up(tiles * slots * t.pitch + kSlack, kSlack));
@@ -74,6 +66,23 @@ void lengthen_loads(const ChannelSumKernel& kernel, const Product& product, Chan
     t = best;
     // Of a channel's pieces equal loads: a long one would wait for both buffers.
     if (t.layout == CHANNEL_SUM_PIECES) t.load_slots = to_u32(even_part(t.inner, t.load_slots));
+}
+
+// Rows that follow each other, some of which begin unevenly: pieces from even place to even place,
+// wherever rows begin in them.
+void load_evenly(const ChannelShape& shape, const ChannelSumKernel& kernel, const Product& product,
+                 ChannelSumTiling& t) {
+    const int64_t piece = kEvenBytes / kernel.element_bytes, load = t.load_slots * t.pitch;
+    const bool are_rows = t.layout == CHANNEL_SUM_ROWS && t.blocks == 1 && t.pitch == t.lane_stride;
+    if (!are_rows || !product.has_byte_copies || t.pitch % piece == 0 || load < piece) return;
+    // Where a tile ends within a load.
+    if (t.period * kernel.element_bytes % kBlockBytes != 0) return;
+    t.layout = CHANNEL_SUM_EVEN_ROWS;
+    t.lane_stride = piece;
+    t.length = t.last_length = t.pitch = to_u32(piece);
+    t.slots = t.load_slots = to_u32(load / piece);
+    t.units = t.inner = t.last_inner = divide_up(shape.numel(), piece);
+    t.tail = t.last_tail = to_u32(shape.numel() - (t.units - 1) * piece);
 }
 
 // Where cores begin: evenly, and on products that store whole blocks never within one.
@@ -102,32 +111,6 @@ void set_cut(ChannelSumTiling& t, const ChannelSumKernel& kernel, const Product&
     if (are_joined(t)) t.cut = t.inner;
 }
 
-// As in kernels_ascendc/common/channel_walk.h.
-int64_t owner(int64_t item, int64_t items, int64_t cores) {
-    return ((item + 1) * cores - 1) / items;
-}
-
-// The most cores that share one block.
-int64_t most_contributions(const ChannelSumTiling& t, int64_t cores) {
-    const int64_t shares = divide_up(t.units, t.cut);
-    const int64_t units = t.outer * t.inner;
-    int64_t most = 1;
-    for (int64_t block = 0; block < t.blocks && most < cores; ++block) {
-        const int64_t first = block * units;
-        const int64_t last = block == t.blocks - 1 ? t.units - 1 : first + units - 1;
-        most = std::max(
-            most, owner(last / t.cut, shares, cores) - owner(first / t.cut, shares, cores) + 1);
-    }
-    return most;
-}
-
-// Whether kReadingCores load as fast as more: in pieces without gaps, none of two blocks.
-bool shares_evenly(const ChannelSumTiling& t) {
-    const bool loads_runs = t.pitch == t.lane_stride;
-    const bool even = t.layout == CHANNEL_SUM_SPREAD && kReadingCores % t.blocks == 0;
-    return loads_runs && (even || t.blocks == 1);
-}
-
 // Whether lanes that are transposed have gaps between them, of which nothing is known.
 bool has_gaps(const ChannelSumTiling& t) {
     const bool is_transposed = t.layout == CHANNEL_SUM_GROUPS || t.layout == CHANNEL_SUM_SPREAD;
@@ -140,12 +123,6 @@ uint32_t whole_load(const ChannelSumTiling& t, const ChannelSumKernel& kernel,
                     const Product& product) {
     const bool begins_oddly = t.layout == CHANNEL_SUM_SPREAD && !kernel.writes;
     return product.arch == 100 || begins_oddly ? t.load : to_u32(kTile);
-}
-
-// Partial sums are written once and read once.
-int64_t exchanged_bytes(const ChannelSumTiling& t, const ChannelSumKernel& kernel) {
-    const auto floats = int64_t{t.contributions} * kernel.sums * t.width;
-    return floats * t.channels * 2 * static_cast<int64_t>(sizeof(float));
 }
 
 // Bytes of unified buffer with work tiles of so many elements.
@@ -215,7 +192,7 @@ ChannelSumTiling tile_channel_sum(const ChannelShape& shape, const ChannelSumKer
     ChannelLimits limits{};
     limits.element = kernel.element_bytes;
     limits.cores = product.cores;
-    limits.enough = kernel.writes ? product.cores : std::min(product.cores, kReadingCores);
+    limits.enough = enough_cores(kernel, product);
     limits.sums = kernel.sums;
     // Each core's are stored and loaded, in short pieces and overlapping with nothing: thrice as
     // long as data, of which there are two or three tensors.
@@ -233,24 +210,15 @@ ChannelSumTiling tile_channel_sum(const ChannelShape& shape, const ChannelSumKer
         if (limits.flat) t = fit_lanes(shape, kernel, product, limits);
     }
     cores = 1;
-    if (shape.numel() > 0) lengthen_loads(kernel, product, t);
+    if (shape.numel() > 0) {
+        lengthen_loads(kernel, product, t);
+        load_evenly(shape, kernel, product, t);
+    }
     t.work = work_elements(t, kernel, product);
     if (shape.numel() == 0) return t;
     t.whole_load = whole_load(t, kernel, product);
     set_cut(t, kernel, product);
-    const int64_t bytes = shape.numel() * kernel.element_bytes * (kernel.writes ? 3 : 2);
-    const int64_t useful = std::min(divide_up(t.units, t.cut), divide_up(bytes, kLeastCoreBytes));
-    const int64_t most =
-        are_joined(t)
-            ? joined_cores(t.units / t.cut, t.cut * t.length * kernel.element_bytes, limits)
-            : limits.cores;
-    cores = to_u32(std::min(most, useful));
-    t.contributions = to_u32(most_contributions(t, cores));
-    const int64_t least = shares_evenly(t) ? kLeastPerEvenly : kLeastPerExchanged;
-    if (!kernel.writes && cores > kReadingCores && exchanged_bytes(t, kernel) * least > bytes) {
-        cores = kReadingCores;
-        t.contributions = to_u32(most_contributions(t, cores));
-    }
+    cores = share_out(shape, kernel, limits, t);
     t.partial_pitch = round_up(shape.channels * t.width, kEvenBytes / 4);
     t.partials = product.has_core_barrier ? 0 : round_up(cores * 32, kEvenBytes);
     return t;
