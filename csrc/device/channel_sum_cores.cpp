@@ -54,6 +54,7 @@ uint32_t row_cores(ChannelSumTiling t, const ChannelSumKernel& kernel, int64_t b
         t.contributions = cores;
         return bytes / exchanged_bytes(t, kernel);
     };
+    if (kernel.writes) return kManyRowCores;  // they store meanwhile
     const bool few =
         per_exchanged(kFewRowCores) >= kLeastPerFew || per_exchanged(kManyRowCores) < kLeastPerMany;
     return few ? kFewRowCores : kManyRowCores;
@@ -90,10 +91,11 @@ uint32_t share_out(const ChannelShape& shape, const ChannelSumKernel& kernel,
     auto cores = to_u32(std::min({most, shares, divide_up(bytes, kLeastCoreBytes)}));
     t.contributions = to_u32(most_contributions(t, cores));
     const int64_t least = shares_evenly(t) ? kLeastPerEvenly : kLeastPerExchanged;
-    if (kernel.writes || cores <= kReadingCores || exchanged_bytes(t, kernel) * least <= bytes)
+    const bool are_rows = t.layout == CHANNEL_SUM_EVEN_ROWS;
+    if ((kernel.writes && !are_rows) || cores <= kReadingCores ||
+        exchanged_bytes(t, kernel) * least <= bytes)
         return cores;
-    cores = t.layout == CHANNEL_SUM_EVEN_ROWS ? std::min(cores, row_cores(t, kernel, bytes))
-                                              : kReadingCores;
+    cores = are_rows ? std::min(cores, row_cores(t, kernel, bytes)) : kReadingCores;
     t.contributions = to_u32(most_contributions(t, cores));
     return cores;
 }
