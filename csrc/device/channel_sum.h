@@ -11,12 +11,13 @@
 #include <stdint.h>
 
 // What a lane holds.
-#define CHANNEL_SUM_ROWS 0      // columns of one row, or `rows` whole ones, S = 1
-#define CHANNEL_SUM_GROUPS 1    // `rows` whole rows
-#define CHANNEL_SUM_SPREAD 2    // `group` whole channels, other lanes the channels that follow
-#define CHANNEL_SUM_CHANNELS 3  // one long channel, other lanes the channels that follow
-#define CHANNEL_SUM_PIECES 4    // a piece of one channel; lanes of a block belong to that channel
-#define CHANNEL_SUM_FLAT 5      // an even stretch of memory, wherever channels begin in it
+#define CHANNEL_SUM_ROWS 0       // columns of one row, or `rows` whole ones, S = 1
+#define CHANNEL_SUM_GROUPS 1     // `rows` whole rows
+#define CHANNEL_SUM_SPREAD 2     // `group` whole channels, other lanes the channels that follow
+#define CHANNEL_SUM_CHANNELS 3   // one long channel, other lanes the channels that follow
+#define CHANNEL_SUM_PIECES 4     // a piece of one channel; lanes of a block belong to that channel
+#define CHANNEL_SUM_FLAT 5       // an even stretch of memory, wherever channels begin in it
+#define CHANNEL_SUM_EVEN_ROWS 6  // the same, S = 1; a tile has whole rows, loads go on in it
 
 // Channels of a tile of CHANNEL_SUM_CHANNELS, at most, unless it `turns`: the strides of an
 // instruction that adds them.
@@ -42,11 +43,12 @@ struct ChannelSumTiling {
     uint32_t last_length;
     uint32_t tail;  // of the last lane of (b, o)
     uint32_t last_tail;
-    uint32_t pitch;  // elements from lane to lane in the unified buffer: whole blocks, or of one
-                     // long channel the length, whatever it is
-    uint32_t slots;  // lanes of a tile
-    uint32_t tile;   // elements of a tile's buffer
-    uint32_t work;   // elements of a work tile's buffer: of a tile, or half of it where two are
+    uint32_t pitch;   // elements from lane to lane in the unified buffer: whole blocks, or of one
+                      // long channel the length, whatever it is
+    uint32_t slots;   // lanes of a tile; of even rows, of a load
+    uint32_t period;  // elements of a tile, after which another one follows
+    uint32_t tile;    // elements of a tile's buffer
+    uint32_t work;    // elements of a work tile's buffer: of a tile, or half of it where two are
     uint32_t load_slots;  // lanes of a load: one tile, or several without channels of their own
     uint32_t load;        // elements of a load's buffer
     uint32_t whole_load;  // a core's last load is made in parts where it has more elements

@@ -1,12 +1,11 @@
-#include "device/channel_sum_lanes.h"
+#include "device/channel_sum_cores.h"
 
 #include <algorithm>
 
 namespace ascend_grad::device {
 namespace {
 
-constexpr double kCopyBytes = 540;      // that take as long as the start of a copy,
-constexpr double kPieceBytes = 72;      // or another piece of it
+constexpr double kPieceBytes = 72;      // that take as long as another piece of a copy
 constexpr double kOddCopies = 1 / 0.7;  // time of copies that begin unevenly
 constexpr int64_t kManyRows = 64;       // that are worth joining
 constexpr int64_t kHeads = 6;           // times the room before a lane that pay for it
@@ -218,10 +217,10 @@ int64_t joined_channels(const ChannelShape& shape, const ChannelLimits& limits) 
         const bool fits = count <= CHANNEL_SUM_MAX_CHANNELS || pays_turning(count, shape.inner);
         if (!fits || shape.channels % count != 0) continue;
         const int64_t loads = shape.outer * shape.channels / count;
-        const auto slowest = static_cast<double>(round_up(loads, limits.cores));
-        const auto bytes = static_cast<double>(count * shape.inner * limits.element);
-        const double cost = slowest / static_cast<double>(loads) * (1.0 + kCopyBytes / bytes);
-        if (cost < least) {
+        const int64_t bytes = count * shape.inner * limits.element;
+        const double cost = joined_cost(loads, bytes, joined_cores(loads, bytes, limits)) /
+                            static_cast<double>(loads * bytes);
+        if (cost <= least) {  // the longest, which begin early the least often
             best = count;
             least = cost;
         }

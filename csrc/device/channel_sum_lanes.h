@@ -12,7 +12,8 @@ constexpr int64_t kLanes = 16;
 constexpr int64_t kEvenBytes = 512;  // where GM transfers begin best
 constexpr int64_t kBlockBytes = 32;
 constexpr int64_t kFloatsOfBlock = 8;
-constexpr int64_t kStretch = 9;  // elements by which a lane of joined rows may be longer
+constexpr double kCopyBytes = 540;  // that take as long as the start of a copy
+constexpr int64_t kStretch = 9;     // elements by which a lane of joined rows may be longer
 
 // The smallest f for which f * value is a multiple of `multiple`.
 inline int64_t factor_to(int64_t value, int64_t multiple) {
@@ -41,6 +42,7 @@ struct ChannelLimits {
     int64_t aligned;  // distance of lanes that have gaps is a multiple of that
     int64_t element;  // bytes
     int64_t cores;
+    int64_t enough;      // of them, to move what global memory delivers
     int64_t sums;        // of a channel
     int64_t exchanged;   // bytes that take as long as exchanging the sums of a column
     bool copies_bytes;   // any number of them, not only blocks of 32

@@ -1,17 +1,14 @@
 #include <algorithm>
 
-#include "device/channel_sum_lanes.h"
+#include "device/channel_sum_cores.h"
 
 namespace ascend_grad::device {
 namespace {
 
-constexpr int64_t kLeastCoreBytes = 16 << 10;  // that pay for starting another core
-constexpr uint32_t kReadingCores = 32;         // that load what global memory delivers
-constexpr int64_t kLeastPerExchanged = 32;     // bytes of data; for less, cores are too many
-constexpr int64_t kLeastPerEvenly = 200;       // the same where fewer load as fast
-constexpr int64_t kTile = 4096;                // elements that keep the vector unit busy
-constexpr int64_t kLoads = 4;                  // of a core, at least: they overlap with its work
-constexpr int64_t kSlack = 64;                 // elements that instructions may touch behind a tile
+constexpr int64_t kTile = 4096;       // elements that keep the vector unit busy
+constexpr int64_t kLoads = 4;         // of a core, at least: they overlap with its work
+constexpr int64_t kManyLoads = 1000;  // of all cores, beside which the last ones are little
+constexpr int64_t kSlack = 64;        // elements that instructions may touch behind a tile
 // As the kernels ask for them: PReLU's constants, of 910A and elsewhere, there with what masks are
 // rounded up by; ChannelLanes::kTailBytes of 910A.
 constexpr uint64_t kConstantBytes910A = 768, kConstantBytes = 512, kTailBytes910A = 1536;
@@ -28,7 +25,7 @@ void set_spaces(const ChannelLimits& limits, ChannelSumTiling& t) {
     t.vector_space = to_u32(floats);
     t.sum_space = to_u32(std::max<int64_t>(floats, int64_t{t.block_channels} * t.width));
     if (flat) t.sum_space = std::max(t.vector_space, t.rows * t.group) * kFloatsOfBlock;
-    int64_t tile = int64_t{t.slots} * t.pitch;
+    int64_t tile = t.period = t.slots * t.pitch;
     if (t.layout == CHANNEL_SUM_GROUPS || t.layout == CHANNEL_SUM_SPREAD)
         tile = std::max(tile, kLanes * std::max(round_up(t.length, limits.turned), group));
     t.turns = t.layout == CHANNEL_SUM_CHANNELS && t.width == 1 && pays_turning(t.slots, t.length);
@@ -58,7 +55,8 @@ void lengthen_loads(const ChannelSumKernel& kernel, const Product& product, Chan
     for (int64_t tiles = 2; tiles * slots * kLoads <= lanes; ++tiles) {
         ChannelSumTiling longer = t;
         longer.slots = to_u32(slots);
-        const int64_t tile = std::max<int64_t>(slots * t.pitch, 1024);
+        longer.period = to_u32(slots * t.pitch);
+        const int64_t tile = std::max<int64_t>(longer.period, 1024);
         longer.tile = to_u32(round_up(tile + kSlack, kSlack));
         longer.load_slots = to_u32(tiles * slots);
         longer.load = to_u32(round_up(tiles * slots * t.pitch + kSlack, kSlack));
@@ -68,6 +66,23 @@ void lengthen_loads(const ChannelSumKernel& kernel, const Product& product, Chan
     t = best;
     // Of a channel's pieces equal loads: a long one would wait for both buffers.
     if (t.layout == CHANNEL_SUM_PIECES) t.load_slots = to_u32(even_part(t.inner, t.load_slots));
+}
+
+// Rows that follow each other, some of which begin unevenly: pieces from even place to even place,
+// wherever rows begin in them.
+void load_evenly(const ChannelShape& shape, const ChannelSumKernel& kernel, const Product& product,
+                 ChannelSumTiling& t) {
+    const int64_t piece = kEvenBytes / kernel.element_bytes, load = t.load_slots * t.pitch;
+    const bool are_rows = t.layout == CHANNEL_SUM_ROWS && t.blocks == 1 && t.pitch == t.lane_stride;
+    if (!are_rows || !product.has_byte_copies || t.pitch % piece == 0 || load < piece) return;
+    // Where a tile ends within a load.
+    if (t.period * kernel.element_bytes % kBlockBytes != 0) return;
+    t.layout = CHANNEL_SUM_EVEN_ROWS;
+    t.lane_stride = piece;
+    t.length = t.last_length = t.pitch = to_u32(piece);
+    t.slots = t.load_slots = to_u32(load / piece);
+    t.units = t.inner = t.last_inner = divide_up(shape.numel(), piece);
+    t.tail = t.last_tail = to_u32(shape.numel() - (t.units - 1) * piece);
 }
 
 // Where cores begin: evenly, and on products that store whole blocks never within one.
@@ -93,46 +108,13 @@ void set_cut(ChannelSumTiling& t, const ChannelSumKernel& kernel, const Product&
         if (rows && even <= t.load_slots) t.cut = even;
     }
     // Joined channels: loads begin with the first one.
-    if (t.layout == CHANNEL_SUM_CHANNELS && t.pitch % kFloatsOfBlock != 0) t.cut = t.inner;
-}
-
-// As in kernels_ascendc/common/channel_walk.h.
-int64_t owner(int64_t item, int64_t items, int64_t cores) {
-    return ((item + 1) * cores - 1) / items;
-}
-
-// The most cores that share one block.
-int64_t most_contributions(const ChannelSumTiling& t, int64_t cores) {
-    const int64_t shares = divide_up(t.units, t.cut);
-    const int64_t units = t.outer * t.inner;
-    int64_t most = 1;
-    for (int64_t block = 0; block < t.blocks && most < cores; ++block) {
-        const int64_t first = block * units;
-        const int64_t last = block == t.blocks - 1 ? t.units - 1 : first + units - 1;
-        most = std::max(
-            most, owner(last / t.cut, shares, cores) - owner(first / t.cut, shares, cores) + 1);
-    }
-    return most;
-}
-
-// Whether kReadingCores load as fast as more: in pieces without gaps, none of two blocks.
-bool shares_evenly(const ChannelSumTiling& t) {
-    const bool loads_runs = t.pitch == t.lane_stride;
-    const bool even = t.layout == CHANNEL_SUM_SPREAD && kReadingCores % t.blocks == 0;
-    return loads_runs && (even || t.blocks == 1);
+    if (are_joined(t)) t.cut = t.inner;
 }
 
 // Whether lanes that are transposed have gaps between them, of which nothing is known.
 bool has_gaps(const ChannelSumTiling& t) {
     const bool is_transposed = t.layout == CHANNEL_SUM_GROUPS || t.layout == CHANNEL_SUM_SPREAD;
     return is_transposed && t.pitch != t.lane_stride;
-}
-
-// Two work tiles are together as large as a tile: what needs both at once goes through it in parts.
-// Not where gaps would come to lie among the values that are expanded there.
-uint32_t work_elements(const ChannelSumTiling& t, const ChannelSumKernel& kernel) {
-    const bool halves = kernel.work == 2 && kernel.writes && !has_gaps(t);
-    return halves ? to_u32(round_up(t.tile / 2, kSlack)) : t.tile;
 }
 
 // Nothing overlaps with what comes after the last load. Where that is little beside what the parts
@@ -143,20 +125,13 @@ uint32_t whole_load(const ChannelSumTiling& t, const ChannelSumKernel& kernel,
     return product.arch == 100 || begins_oddly ? t.load : to_u32(kTile);
 }
 
-// Partial sums are written once and read once.
-int64_t exchanged_bytes(const ChannelSumTiling& t, const ChannelSumKernel& kernel) {
-    const auto floats = int64_t{t.contributions} * kernel.sums * t.width;
-    return floats * t.channels * 2 * static_cast<int64_t>(sizeof(float));
-}
-
-}  // namespace
-
-uint64_t buffer_bytes(const ChannelSumTiling& t, const ChannelSumKernel& kernel,
-                      const Product& product) {
+// Bytes of unified buffer with work tiles of so many elements.
+uint64_t bytes_with(const ChannelSumTiling& t, const ChannelSumKernel& kernel,
+                    const Product& product, uint64_t elements) {
     const uint64_t tile = t.tile;
     const uint64_t work = std::max<uint64_t>(kernel.work, product.arch == 100 ? 1 : 0);
     uint64_t bytes = 2 * t.input_buffers * (uint64_t{t.load} * kernel.element_bytes + kEvenBytes);
-    const uint64_t work_bytes = work * work_elements(t, kernel) * sizeof(float);
+    const uint64_t work_bytes = work * elements * sizeof(float);
     bytes += (1 + kernel.sums) * tile * sizeof(float) + work_bytes;
     if (kernel.writes)
         bytes += product.arch == 100 ? work_bytes + kConstantBytes910A
@@ -165,6 +140,27 @@ uint64_t buffer_bytes(const ChannelSumTiling& t, const ChannelSumKernel& kernel,
     if (kernel.vector_bytes < sizeof(float)) bytes += 2 * t.vector_space * kernel.vector_bytes;
     bytes += (2 * t.vector_space + (2 * kernel.sums + 1) * t.sum_space + kSlack) * sizeof(float);
     return bytes + 512;
+}
+
+// Two work tiles are together as large as a tile: what needs both at once goes through it in parts.
+// Not where gaps would come to lie among the values that are expanded there. Where nothing is
+// written this is only for longer loads of joined channels: it takes an instruction more, and
+// longer after a core's last load.
+uint32_t work_elements(const ChannelSumTiling& t, const ChannelSumKernel& kernel,
+                       const Product& product) {
+    const uint32_t half = to_u32(round_up(t.tile / 2, kSlack));
+    if (kernel.work != 2 || has_gaps(t)) return t.tile;
+    if (kernel.writes) return half;
+    const bool fits = bytes_with(t, kernel, product, t.tile) <= product.buffer_bytes;
+    const bool pays = are_joined(t) && t.outer * t.blocks >= kManyLoads;
+    return pays && !fits ? half : t.tile;
+}
+
+}  // namespace
+
+uint64_t buffer_bytes(const ChannelSumTiling& t, const ChannelSumKernel& kernel,
+                      const Product& product) {
+    return bytes_with(t, kernel, product, work_elements(t, kernel, product));
 }
 
 // Lanes and buffers, in the longest tiles that fit.
@@ -196,6 +192,7 @@ ChannelSumTiling tile_channel_sum(const ChannelShape& shape, const ChannelSumKer
     ChannelLimits limits{};
     limits.element = kernel.element_bytes;
     limits.cores = product.cores;
+    limits.enough = enough_cores(kernel, product);
     limits.sums = kernel.sums;
     // Each core's are stored and loaded, in short pieces and overlapping with nothing: thrice as
     // long as data, of which there are two or three tensors.
@@ -213,20 +210,15 @@ ChannelSumTiling tile_channel_sum(const ChannelShape& shape, const ChannelSumKer
         if (limits.flat) t = fit_lanes(shape, kernel, product, limits);
     }
     cores = 1;
-    if (shape.numel() > 0) lengthen_loads(kernel, product, t);
-    t.work = work_elements(t, kernel);
+    if (shape.numel() > 0) {
+        lengthen_loads(kernel, product, t);
+        load_evenly(shape, kernel, product, t);
+    }
+    t.work = work_elements(t, kernel, product);
     if (shape.numel() == 0) return t;
     t.whole_load = whole_load(t, kernel, product);
     set_cut(t, kernel, product);
-    const int64_t bytes = shape.numel() * kernel.element_bytes * (kernel.writes ? 3 : 2);
-    const int64_t useful = std::min(divide_up(t.units, t.cut), divide_up(bytes, kLeastCoreBytes));
-    cores = to_u32(std::min<int64_t>(product.cores, useful));
-    t.contributions = to_u32(most_contributions(t, cores));
-    const int64_t least = shares_evenly(t) ? kLeastPerEvenly : kLeastPerExchanged;
-    if (!kernel.writes && cores > kReadingCores && exchanged_bytes(t, kernel) * least > bytes) {
-        cores = kReadingCores;
-        t.contributions = to_u32(most_contributions(t, cores));
-    }
+    cores = share_out(shape, kernel, limits, t);
     t.partial_pitch = round_up(shape.channels * t.width, kEvenBytes / 4);
     t.partials = product.has_core_barrier ? 0 : round_up(cores * 32, kEvenBytes);
     return t;

@@ -35,13 +35,17 @@ class BatchNormElement {
                 Add(tiles.sums[0], tiles.sums[0], tiles.first, count);
             }
         } else {
-            Cast(tiles.work[0], tiles.first, RoundMode::CAST_NONE, elements);
+            resume(tiles, elements);
             if (first) {
                 copy_floats(tiles.sums[0], tiles.work[0], elements);
             } else {
                 Add(tiles.sums[0], tiles.sums[0], tiles.work[0], count);
             }
         }
+    }
+    __aicore__ inline void resume(const ElementTiles<T>& tiles, uint32_t elements) {
+        if constexpr (sizeof(T) != sizeof(float))
+            Cast(tiles.work[0], tiles.first, RoundMode::CAST_NONE, elements);
     }
     __aicore__ inline void operator()(const ElementTiles<T>& tiles, uint32_t elements, bool first) {
         if constexpr (sizeof(T) == sizeof(float)) {

@@ -6,9 +6,11 @@
 //   Type; Vector, of vectors with a value per channel; kSums; kWrites (whether there is a result
 //       tensor); kWork (work tiles it needs; at least 1 where kSums is 1); kSplits (whether the
 //       first sum comes from the first input alone; then work[1] or, with no work tiles, the inputs
-//       of the tile before are free between the following two)
+//       of the tile before are free between the following)
 //   void begin(tiles, count, first)  what needs `first` only, for `count` elements of the tiles;
 //       where `first`, sums are set instead of added to
+//   void resume(tiles, count)  where kSplits: leaves work tiles as begin() did, for elements that
+//       others came after
 //   void operator()(tiles, count, first)  the rest; the result goes to `second`
 // and what ChannelResults wants.
 #pragma once
@@ -123,10 +125,10 @@ class ChannelSum {
             uint32_t reduced = 0;  // sums
             LaneRun run;
             for (uint32_t tiles = 0; tiles < kTilesPerSum && !at_end;
-                 tiles += (run.lanes - 1) / tiling_.slots + 1) {
+                 tiles += (run.count - 1) / tiling_.period + 1) {
                 at_end = walk.next(run);
                 const bool first = tiles == 0;
-                const bool splits = kSplits && run.lanes <= tiling_.slots;
+                const bool splits = kSplits && run.count <= tiling_.period;
                 const bool in_parts = kInParts && splits && walk.done() &&
                                       channels.has_sides(run) && buffers_.has_parts(run);
                 const Load& load = load_inputs(run, walk, first, in_parts);
@@ -135,7 +137,7 @@ class ChannelSum {
                 // Nothing overlaps with what comes after a core's last load.
                 if (splits && walk.done()) {
                     if (!added) sums = block_sums_.template AllocTensor<float>();
-                    reduce_first(added ? more_sums_ : sums, channels, lanes);
+                    reduce_first(added ? more_sums_ : sums, channels, lanes, run);
                     reduced = 1;
                     // It is stored while the others are made.
                     if (!added) {
@@ -222,9 +224,11 @@ class ChannelSum {
         return load;
     }
 
-    // Zeros where the first tile of a sum sets nothing.
-    __aicore__ inline void clear_around(uint32_t begin, uint32_t count) {
-        const uint32_t rest = (begin + count) / kBlockFloats * kBlockFloats;
+    // Zeros where the first load of a sum sets nothing.
+    __aicore__ inline void clear_around(const LaneRun& run) {
+        const uint32_t begin = run.begin, end = begin + run.count;
+        const uint32_t rest =
+            (end < tiling_.period ? end : tiling_.period) / kBlockFloats * kBlockFloats;
         for (uint32_t i = 0; i < kSums; ++i) {
             const LocalTensor<float> sum = tiles_.sums[i];
             if (begin > 0) Duplicate(sum, 0.0f, static_cast<int32_t>(begin));
@@ -233,33 +237,53 @@ class ChannelSum {
         }
     }
 
-    // For loads of one tile; process() does what is left.
+    // What is worked on at once of a load: elements from `from` on, in the tile from `at` on.
+    struct Part {
+        uint32_t from, at, count;
+    };
+    // The part that begins there: up to the tile's end, and what work tiles hold. None at the end.
+    __aicore__ inline Part part_of(const LaneRun& run, uint32_t from, uint32_t at) const {
+        const uint32_t left = run.count - from, room = tiling_.period - at;
+        const uint32_t most = room < tiling_.work ? room : tiling_.work;
+        return {from, at, left < most ? left : most};
+    }
+    __aicore__ inline Part first_part(const LaneRun& run) const {
+        return part_of(run, 0, run.begin);
+    }
+    __aicore__ inline Part next_part(const LaneRun& run, const Part& part) const {
+        return part_of(run, part.from + part.count, (part.at + part.count) % tiling_.period);
+    }
+    // Whether work tiles hold something for all elements of a load at once.
+    __aicore__ inline bool fits_work(const LaneRun& run) const {
+        return run.count <= tiling_.work;
+    }
+
+    // For loads of at most as many elements as a tile has; process() does what is left.
     __aicore__ inline void work_on_first(const Load& load, bool first) {
+        const LaneRun& run = load.run;
         buffers_.wait_for_first();
-        const uint32_t begin = load.run.slot * tiling_.pitch, count = load.run.count;
-        if (first) clear_around(begin, count);
-        element_.begin(tiles_at(load, 0, begin), count, first);
+        for (Part part = first_part(run); part.count > 0; part = next_part(run, part)) {
+            if (first && part.from == 0) clear_around(run);
+            element_.begin(tiles_at(load, part, fits_work(run)), part.count, first);
+            first = first && part.at + part.count < tiling_.period;
+        }
     }
 
     __aicore__ inline void process(const Load& load, bool first, bool splits) {
         const LaneRun& run = load.run;
-        const uint32_t begin = run.slot * tiling_.pitch;
         buffers_.take();
         if (!splits) buffers_.wait_for_first();
-        for (uint32_t lane = 0; lane < run.lanes; lane += tiling_.slots) {
-            const uint32_t at = lane * tiling_.pitch;
-            const uint32_t whole = tiling_.slots * tiling_.pitch, left = run.count - at;
-            const uint32_t count =
-                run.lanes - lane > tiling_.slots ? whole - tiling_.pitch + run.length : left;
-            if (first && !splits) clear_around(begin, count);
-            for (uint32_t done = 0; done < count; done += tiling_.work) {
-                const uint32_t rest = count - done;
-                const uint32_t part = rest < tiling_.work ? rest : tiling_.work;
-                const ElementTiles<T> tiles = tiles_at(load, at + done, begin + done);
-                if (!splits) element_.begin(tiles, part, first);
-                element_(tiles, part, first);
+        for (Part part = first_part(run); part.count > 0; part = next_part(run, part)) {
+            const ElementTiles<T> tiles = tiles_at(load, part, splits && fits_work(run));
+            if (!splits) {
+                if (first && part.from == 0) clear_around(run);
+                element_.begin(tiles, part.count, first);
             }
-            first = false;
+            if constexpr (kSplits) {
+                if (splits && !fits_work(run)) element_.resume(tiles, part.count);
+            }
+            element_(tiles, part.count, first);
+            first = first && part.at + part.count < tiling_.period;
         }
         buffers_.give_back();
     }
@@ -276,7 +300,7 @@ class ChannelSum {
         const LocalTensor<float> tile = tiles_.sums[kSums - 1];
         for (uint32_t part = 0, from = 0; part < load.parts; from = load.ends[part++]) {
             buffers_.take(load, part);
-            element_(tiles_at(load, from, from), load.ends[part] - from, first);
+            element_(tiles_at(load, {from, from, 0}, false), load.ends[part] - from, first);
             if (part == 0) channels.reduce_side(rows, tile, 0);
         }
         channels.reduce_side(rows, tile, 1);
@@ -286,13 +310,14 @@ class ChannelSum {
 #endif
     }
 
-    // From element `from` of the load and `at` of the tile on.
-    __aicore__ inline ElementTiles<T> tiles_at(const Load& load, uint32_t from, uint32_t at) {
+    // `apart`: each element of the load has a place of its own in work tiles.
+    __aicore__ inline ElementTiles<T> tiles_at(const Load& load, const Part& part, bool apart) {
         ElementTiles<T> tiles = tiles_;
-        tiles.first = load.first[from];
-        tiles.second = load.second[from];
-        tiles.vector = tiles_.vector[at];
-        for (uint32_t i = 0; i < kSums; ++i) tiles.sums[i] = tiles_.sums[i][at];
+        tiles.first = load.first[part.from];
+        tiles.second = load.second[part.from];
+        tiles.vector = tiles_.vector[part.at];
+        for (uint32_t i = 0; i < kSums; ++i) tiles.sums[i] = tiles_.sums[i][part.at];
+        for (uint32_t i = 0; apart && i < kWork; ++i) tiles.work[i] = tiles_.work[i][part.from];
         return tiles;
     }
 
@@ -308,9 +333,11 @@ class ChannelSum {
 
     // The first of them, between work_on_first() and process().
     __aicore__ inline void reduce_first(const LocalTensor<float>& sums,
-                                        const ChannelTiles& channels, uint32_t lanes) {
+                                        const ChannelTiles& channels, uint32_t lanes,
+                                        [[maybe_unused]] const LaneRun& run) {
         if constexpr (kWork > 1) {
-            reduce(sums, 0, 1, channels, lanes, tiles_.work[1]);
+            // Where work tiles are halves of a tile, neither holds what is left to do.
+            reduce(sums, 0, 1, channels, lanes, tiles_.work[fits_work(run) ? 1 : 0]);
         } else {
             LocalTensor<T> other = buffers_.borrow();
             reduce(sums, 0, 1, channels, lanes, other.template ReinterpretCast<float>());

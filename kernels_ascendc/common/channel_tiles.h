@@ -142,6 +142,7 @@ class ChannelTiles {
     __aicore__ inline explicit ChannelTiles(const ChannelSumTiling& tiling)
         : tiling_(tiling),
           lane_floats_(tiling.rows * tiling.group * tiling.spatial),
+          row_(tiling.layout == CHANNEL_SUM_EVEN_ROWS ? lane_floats_ : tiling.pitch),
           group_pitch_(round_up(tiling.group, kSumStep)) {}
 
     // tile[k] = the value of element k's channel, for a block's channels, which with
@@ -153,12 +154,13 @@ class ChannelTiles {
                                   const LocalTensor<float>& scratch) const {
         switch (tiling_.layout) {
             case CHANNEL_SUM_ROWS:
+            case CHANNEL_SUM_EVEN_ROWS:
                 if (tiling_.rows > 1) {
                     JoinedRows(tiling_.group, tiling_.rows).repeat(tile, vector, free, scratch);
                 } else {
-                    copy_floats(tile, vector, tiling_.pitch);
+                    copy_floats(tile, vector, row_);
                 }
-                repeat_floats(tile, tiling_.pitch, tiling_.slots * tiling_.pitch);
+                repeat_floats(tile, row_, tiling_.period);
                 break;
             case CHANNEL_SUM_CHANNELS:
                 expand_channels(tile, vector, lanes, free, scratch);
@@ -166,7 +168,7 @@ class ChannelTiles {
             case CHANNEL_SUM_PIECES:
                 // Lanes of the row are the first channel of each source.
                 interleave(scratch, vector, kLanes, 0, free);
-                fill(tile, scratch, tiling_.slots * tiling_.pitch);
+                fill(tile, scratch, tiling_.period);
                 break;
             default:
                 expand_lanes(tile, vector, vector_pitch, free, scratch);
@@ -192,15 +194,16 @@ class ChannelTiles {
             const LocalTensor<float> tile = tiles[i];
             switch (tiling_.layout) {
                 case CHANNEL_SUM_ROWS:
+                case CHANNEL_SUM_EVEN_ROWS:
                     if (tiling_.rows > 1) {
-                        fold(tile, tiling_.slots * tiling_.pitch, tiling_.pitch);
+                        fold(tile, tiling_.period, row_);
                         JoinedRows(tiling_.group, tiling_.rows).sum(sums[i], tile, scratch);
                     } else {
-                        fold_to(sums[i], tile, tiling_.slots * tiling_.pitch, tiling_.pitch);
+                        fold_to(sums[i], tile, tiling_.period, row_);
                     }
                     break;
                 case CHANNEL_SUM_PIECES:
-                    fold(tile, tiling_.slots * tiling_.pitch, kBlockFloats);
+                    fold(tile, tiling_.period, kBlockFloats);
                     keep_eights(sums[i], tile, 1, scratch, transposing);
                     break;
                 default:
@@ -377,6 +380,7 @@ class ChannelTiles {
 
     const ChannelSumTiling& tiling_;
     uint32_t lane_floats_;
+    uint32_t row_;          // floats of the tile's rows, where it has whole ones
     uint32_t group_pitch_;  // floats from lane to lane of a vector of channels
 };
 

@@ -19,7 +19,7 @@ struct Share {
 // Neighbouring lanes that one load takes.
 struct LaneRun {
     uint64_t offset;  // elements from the tensor's begin
-    uint32_t slot;    // place of the first lane in the tile
+    uint32_t begin;   // place of the first element in the tile
     uint32_t lanes;
     uint32_t length;  // of every lane but the last
     uint32_t last;
@@ -72,16 +72,23 @@ class ChannelWalk {
         const int64_t lanes_per_run = inner();
         const int64_t row = at_ / lanes_per_run;
         const int64_t lane = at_ - row * lanes_per_run;
-        run.slot = has_own_slots() ? static_cast<uint32_t>(lane) : 0;
-        const int64_t most = (has_own_slots() ? tiling_.slots : tiling_.load_slots) - run.slot;
+        const int64_t slot = has_own_slots() ? lane : 0;
+        const int64_t most = (has_own_slots() ? tiling_.slots : tiling_.load_slots) - slot;
         const int64_t left = end_ - unit_;
         int64_t lanes = least(least(most, lanes_per_run - lane), left);
+        if (tiling_.layout == CHANNEL_SUM_EVEN_ROWS) {  // in equal loads
+            const int64_t loads = (left + most - 1) / most;
+            lanes = (left + loads - 1) / loads;
+        }
         // Nothing overlaps with what comes after a core's last load.
         if (lanes == left && postponed_ == 0 && lanes * tiling_.pitch > tiling_.whole_load)
             lanes = least(lanes, ((lanes + 1) / 2 + tiling_.cut - 1) / tiling_.cut * tiling_.cut);
         run.lanes = static_cast<uint32_t>(lanes);
         run.offset =
             block_ * tiling_.block_stride + row * tiling_.outer_stride + lane * tiling_.lane_stride;
+        run.begin = tiling_.layout == CHANNEL_SUM_EVEN_ROWS
+                        ? static_cast<uint32_t>(run.offset % tiling_.period)
+                        : static_cast<uint32_t>(slot * tiling_.pitch);
         run.length = length();
         run.last = lane + lanes == lanes_per_run ? tail() : run.length;
         run.count = (run.lanes - 1) * tiling_.pitch + run.last;

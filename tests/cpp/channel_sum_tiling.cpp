@@ -54,11 +54,17 @@ Core walk(const Case& c, bool marked) {
         core.contribution = std::max(core.contribution, walk.predecessors() + 1);
         while (!at_end) {
             at_end = walk.next(run);
-            require(run.lanes > 0 && run.slot + run.lanes <= t.load_slots, "lanes of a load", c,
+            const bool wraps = t.layout == CHANNEL_SUM_EVEN_ROWS;
+            const uint32_t slot = wraps ? 0 : run.begin / t.pitch;
+            require(run.lanes > 0 && slot + run.lanes <= t.load_slots, "lanes of a load", c,
                     run.lanes);
-            require(run.slot == 0 || t.load_slots == t.slots, "slots of a load", c, run.slot);
+            require(slot == 0 || t.load_slots == t.slots, "slots of a load", c, slot);
             require(run.count + 64 <= t.load, "elements of a load", c, run.count);
-            require(run.slot * t.pitch % 8 == 0, "where a load begins in the tile", c, run.slot);
+            const uint32_t block = wraps ? 32 / c.kernel.element_bytes : 8;
+            require(run.begin < t.period && run.begin % block == 0,
+                    "where a load begins in the tile", c, run.begin);
+            require(!wraps || run.offset * c.kernel.element_bytes % 512 == 0,
+                    "where a load of even rows begins", c, static_cast<int64_t>(run.offset));
             if (core.units == 0) first_lanes = run.lanes;
             last_lanes = run.lanes;
             core.units += run.lanes;
@@ -84,10 +90,12 @@ void check_memory(const Case& c) {
     require(c.cores >= 1 && c.cores <= c.product.cores, "cores", c, c.cores);
     const int64_t moved = c.shape.numel() * c.kernel.element_bytes * (c.kernel.writes ? 3 : 2);
     require(moved >= (16 << 10) || c.cores == 1, "cores for little work", c, c.cores);
-    require(t.slots * t.pitch + 64 <= t.tile, "elements of a tile", c, t.tile);
+    require(t.period + 64 <= t.tile, "elements of a tile", c, t.tile);
+    require(t.work == t.tile || (c.kernel.work == 2 && 2 * t.work >= t.tile && t.work % 64 == 0),
+            "elements of a work tile", c, t.work);
     require(!t.turns || 16 * (t.length + 16) <= t.tile, "elements of turned lanes", c, t.tile);
-    require(t.load_slots == t.slots ||
-                (t.load_slots > t.slots && t.slots * t.pitch * c.kernel.element_bytes % 32 == 0),
+    require(t.load_slots >= t.slots &&
+                (t.load_slots * t.pitch <= t.period || t.period * c.kernel.element_bytes % 32 == 0),
             "tiles of a load", c, t.load_slots);
     require(t.pitch * c.kernel.element_bytes % 32 == 0 || t.lane_stride == t.pitch,
             "distance of lanes", c, t.pitch);
@@ -101,7 +109,9 @@ void check_memory(const Case& c) {
         require(t.rows * t.group * 8 <= t.sum_space, "floats of sums", c, t.sum_space);
         require(t.cut == 1, "cut", c, t.cut);
     }
-    if (t.layout == CHANNEL_SUM_ROWS && t.rows > 1) {
+    if (t.layout == CHANNEL_SUM_EVEN_ROWS)
+        require(t.period % (t.rows * t.group) == 0, "whole rows of a tile", c, t.period);
+    if (t.rows > 1 && (t.layout == CHANNEL_SUM_ROWS || t.layout == CHANNEL_SUM_EVEN_ROWS)) {
         const kernels::JoinedRows joined(t.group, t.rows);
         require(joined.sum_floats() <= t.sum_space, "floats of joined sums", c, t.sum_space);
         require(joined.scratch_floats() <= t.tile, "floats to join rows with", c, t.tile);
@@ -181,6 +191,7 @@ int main(int argc, char** argv) {
         {3, 65536, 17},    {1, 4097, 8191},    {7, 5, 53},         {2, 23806, 1},
         {32, 192, 1225},   {64, 500, 49},      {4484, 7, 73},      {300, 1, 12321},
         {955, 282, 5},     {9, 1536, 13},      {2, 3, 251001},     {1, 1127, 3545},
+        {4096, 1000, 1},   {6144, 500, 1},
     };
     for (const ChannelShape& shape : hard) check_all(shape);
     std::mt19937 random(1);
