@@ -31,11 +31,28 @@ struct Part {
 
 constexpr float kParameter = 0.5f;  // mean, weight or factor
 
-// The sums of grad_out and of grad_out * (input - mean).
+// The sums of grad_out and of grad_out * (input - mean). Of a row, whole vectors from its first
+// element on; the last one reaches into the next row.
 template <class T>
-AG_INLINE void batch_norm(const Part<T>& part, LanePair* sums) {
+AG_INLINE void batch_norm(const Part<T>& part, int64_t row, LanePair* sums) {
     LanePair mean = sums[2];
-    for (int64_t i = 0; i < part.sources; i += kPairLanes) {
+    int64_t begin = 0;
+    constexpr int kRows = 4;  // at a time, so that sums do not wait for each other
+    Lanes of_rows[2][kRows] = {};
+    for (; row > 0 && begin + kRows * row + kLanes <= part.sources; begin += kRows * row) {
+        for (int64_t i = begin; i < begin + row; i += kLanes) {
+            for (int k = 0; k < kRows; ++k) {
+                const Lanes dy = load(part.first + i + k * row);
+                of_rows[0][k] = of_rows[0][k] + dy;
+                of_rows[1][k] = of_rows[1][k] + dy * (load(part.second + i + k * row) - mean.low);
+            }
+        }
+    }
+    for (int k = 0; k < kRows; ++k) {
+        sums[0].low = sums[0].low + of_rows[0][k];
+        sums[1].low = sums[1].low + of_rows[1][k];
+    }
+    for (int64_t i = begin; i < part.sources; i += kPairLanes) {
         const LanePair dy = load_pair(part.first + i);
         sums[0] = sums[0] + dy;
         sums[1] = sums[1] + dy * (load_pair(part.second + i) - mean);
@@ -59,7 +76,8 @@ AG_INLINE void prelu(const Part<T>& part, LanePair* sums) {
     }
 }
 
-// output * (grad_output - sum), the part being a row: read twice, first from memory.
+// output * (grad_output - sum), the part being a row, or rows that share cache lines: read twice,
+// first from memory, then from its end on.
 template <class T>
 AG_INLINE void softmax(const Part<T>& part) {
     LanePair sum{};
@@ -67,7 +85,7 @@ AG_INLINE void softmax(const Part<T>& part) {
         sum = sum + load_pair(part.first + i) * load_pair(part.second + i);
     const Lanes total = splat(tree_sum(sum.low + sum.high));
     sum = {total, total};
-    for (int64_t i = 0; i < part.sources; i += kPairLanes) {
+    for (int64_t i = part.sources - kPairLanes; i >= 0; i -= kPairLanes) {
         store_packed_to(part.target + i,
                         pack_permuted<T>(load_permuted(part.second + i) *
                                          (load_permuted(part.first + i) - sum)),
@@ -133,7 +151,7 @@ void compute(const Traffic& traffic, bool stream, int64_t steps, int64_t begin, 
         if (part.second != nullptr) part.second += from;
         switch (traffic.arithmetic) {
             case Arithmetic::kBatchNorm:
-                batch_norm(part, sums);
+                batch_norm(part, traffic.row, sums);
                 break;
             case Arithmetic::kPrelu:
                 prelu(part, sums);

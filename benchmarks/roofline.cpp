@@ -142,9 +142,9 @@ Mover mover_of(const std::string& dtype) {
     throw std::invalid_argument("no such dtype");
 }
 
-void run(const Traffic& traffic, Mover move, bool stream, int threads) {
+void run(const Traffic& traffic, Mover move, bool stream, int threads, int64_t step_bytes) {
     const int64_t lines = std::max(traffic.source_lines, traffic.target_lines);
-    const int64_t steps = std::max<int64_t>(1, lines * kLineBytes / kStepBytes);
+    const int64_t steps = std::max<int64_t>(1, lines * kLineBytes / step_bytes);
     parallel_for(steps, threads, [&](int64_t begin, int64_t end) {
         move(traffic, stream, steps, begin, end);
 #if defined(__x86_64__)
@@ -185,7 +185,7 @@ bool fits(const Traffic& traffic) {
 double seconds(uintptr_t first, uintptr_t second, int64_t source_bytes, uintptr_t target,
                int64_t target_bytes, bool stream, int threads, int64_t repeats,
                const std::string& dtype, const std::string& op, int additions, int shifted,
-               int equal) {
+               int equal, int64_t row, int64_t step_bytes) {
     if ((first | second | target) % kLineBytes != 0)
         throw std::invalid_argument("buffers must lie on cache lines");
     const Traffic traffic{reinterpret_cast<const Line*>(first),
@@ -194,14 +194,17 @@ double seconds(uintptr_t first, uintptr_t second, int64_t source_bytes, uintptr_
                           source_bytes / kLineBytes,
                           target_bytes / kLineBytes,
                           arithmetic_of(op),
-                          {additions, shifted, equal}};
+                          {additions, shifted, equal},
+                          row};
+    if (row < 0 || step_bytes < kStepBytes)
+        throw std::invalid_argument("row must not be negative, step_bytes at least 4096");
     if (dtype.empty() != op.empty() || !fits(traffic))
         throw std::invalid_argument("a dtype and the operator's buffers, or neither");
     const Mover move = mover_of(dtype);
     const py::gil_scoped_release release;
     using Clock = std::chrono::steady_clock;
     const auto start = Clock::now();
-    for (int64_t i = 0; i < repeats; ++i) run(traffic, move, stream, threads);
+    for (int64_t i = 0; i < repeats; ++i) run(traffic, move, stream, threads, step_bytes);
     return std::chrono::duration<double>(Clock::now() - start).count() /
            static_cast<double>(repeats);
 }
@@ -218,11 +221,15 @@ PYBIND11_MODULE(_bench, m) {
         "seconds", seconds, py::arg("first"), py::arg("second"), py::arg("source_bytes"),
         py::arg("target"), py::arg("target_bytes"), py::arg("stream"), py::arg("threads"),
         py::arg("repeats"), py::arg("dtype") = "", py::arg("op") = "", py::arg("additions") = 0,
-        py::arg("shifted") = 0, py::arg("equal") = 1,
+        py::arg("shifted") = 0, py::arg("equal") = 1, py::arg("row") = 0,
+        py::arg("step_bytes") = kStepBytes,
         "Seconds of one pass that reads two buffers (or one: second=0) and writes one (or none: "
         "target=0); with a dtype, one that also does an operator's arithmetic in float. Pooling: "
         "`additions` per four elements of the target, `shifted` of them of neighbours in a vector; "
-        "`equal` elements are rounded once.");
+        "`equal` elements are rounded once. Batch normalisation: rows of `row` elements are added "
+        "up "
+        "by themselves. Softmax: `step_bytes` of each buffer are read before any of them is "
+        "written.");
 }
 
 }  // namespace ascend_grad::bench

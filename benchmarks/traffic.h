@@ -34,6 +34,7 @@ struct Traffic {
     int64_t source_lines, target_lines;
     Arithmetic arithmetic;
     Windows windows;
+    int64_t row;  // kBatchNorm: elements that are added up by themselves; 0: all are one row
 };
 
 // Does steps [begin, end) of `steps` equal shares of all buffers.

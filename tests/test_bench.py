@@ -208,10 +208,13 @@ def test_the_limit_of_prelu_selects(dtype: str, stream: bool) -> None:
     np.testing.assert_array_equal(written, want)
 
 
+@pytest.mark.parametrize("step_bytes", [STEP_BYTES, 4 * STEP_BYTES])
 @pytest.mark.parametrize("stream", [False, True])
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_the_limit_of_softmax_has_the_sums_before_it_writes(dtype: str, stream: bool) -> None:
-    g, y, written = operands(dtype, STEP_BYTES, STEP_BYTES, STEP_BYTES)
+def test_the_limit_of_softmax_has_the_sums_before_it_writes(
+    dtype: str, stream: bool, step_bytes: int
+) -> None:
+    g, y, written = operands(dtype, step_bytes, step_bytes, step_bytes)
     products = g.astype(np.float32) * y.astype(np.float32)
     sums = np.zeros(LANES, np.float32)
     for part in products.reshape(-1, LANES):
@@ -219,7 +222,8 @@ def test_the_limit_of_softmax_has_the_sums_before_it_writes(dtype: str, stream: 
     while sums.size > 1:
         sums = sums[: sums.size // 2] + sums[sums.size // 2 :]
     want = y.astype(np.float32) * (g.astype(np.float32) - sums)
-    compute(g, y, written, stream=stream, dtype=dtype, op="softmax_backward")
+    how = {"dtype": dtype, "op": "softmax_backward", "step_bytes": step_bytes}
+    compute(g, y, written, stream=stream, **how)
     np.testing.assert_array_equal(written, want.astype(g.dtype))
 
 
@@ -238,6 +242,21 @@ def test_the_limit_of_pooling_writes_every_element(dtype: str, stream: bool, equ
     np.testing.assert_array_equal(written, want)
 
 
+def test_limits_know_rows_and_what_is_read_before_it_is_written() -> None:
+    def arithmetic(operator: str, name: str) -> dict[str, Any]:
+        case = next(c for c in grid() if c.operator == operator and c.name == name)
+        return roofline.arithmetic(Problem(case, "bfloat16"))
+
+    batch_norm, softmax = "batch_norm_reduce_backward", "softmax_backward"
+    assert arithmetic(batch_norm, "8x2048x7x7")["row"] == 49
+    assert "row" not in arithmetic(batch_norm, "32x256x14x14 [cl]")
+    assert "row" not in arithmetic(batch_norm, "128x128x56x56")
+    assert arithmetic(softmax, "1000000x10 dim-1")["step_bytes"] == STEP_BYTES
+    assert arithmetic(softmax, "8x32000 dim-1")["step_bytes"] == 64000
+    assert arithmetic(softmax, "1024x4096 dim0")["step_bytes"] == 1024 * 64
+    assert arithmetic(softmax, "4096x1024 dim-1 [t]")["step_bytes"] == 1024 * 64
+
+
 def test_limits_refuse_buffers_that_are_not_the_operators() -> None:
     g, written = operands("float32", 256, STEP_BYTES)
     for how in (
@@ -250,6 +269,9 @@ def test_limits_refuse_buffers_that_are_not_the_operators() -> None:
         {"op": "softmax", "dtype": "float32"},
     ):
         with pytest.raises(ValueError, match="operator"):
+            compute(g, None, written, stream=False, **how)
+    for how in ({"row": -1}, {"step_bytes": 64}):
+        with pytest.raises(ValueError, match="row must not be negative"):
             compute(g, None, written, stream=False, **how)
 
 

@@ -27,8 +27,8 @@ class ShortRows {
             const float* products = neighbours == 1 ? products_ : in_rows(n);
             for (int r = 0; r < rows; r += kFoldedRows) {
                 Folded folded[kFoldedRows];
-                for (int k = 0; k < kFoldedRows; ++k)
-                    folded[k] = load_folded(products + (r + k) * length_, length_);
+                for (int k = 0; k < kFoldedRows; ++k, products += length_)
+                    folded[k] = load_folded(products, length_);
                 tree_sums(folded, sums_ + r);
             }
             write(g, y, sink.reserve(n), n, asks_into_second);
@@ -92,29 +92,42 @@ class ShortRows {
     }
     template <class T, class U>
     AG_INLINE void write(const T* g, const T* y, U* out, int n, bool asks_into_second) const {
+        if (neighbours_ > 1) {
+            write(g, y, out, 0, n, asks_into_second, [&](int i) AG_INLINE_LAMBDA {
+                return LanePair{gather(sums_, row_of_ + i), gather(sums_, row_of_ + i + kLanes)};
+            });
+            return;
+        }
+        for (int row = 0, begin = 0; begin < n; row += kBlock, begin += kBlock * length_) {
+            // A copy, which no store can change.
+            alignas(64) float sums[kBlock];
+            std::memcpy(sums, sums_ + row, sizeof(sums));
+            const int end = n - begin < kBlock * length_ ? n : begin + kBlock * length_;
+            write(g, y, out, begin, end, asks_into_second, [&](int i) AG_INLINE_LAMBDA {
+                const int32_t* row_of = row_of_ + (i - begin);
+                return LanePair{pick(sums, row_of), pick(sums, row_of + kLanes)};
+            });
+        }
+    }
+    // Elements [begin, end); sums_of(i) are those of the rows of thirty-two elements.
+    template <class T, class U, class SumsOf>
+    AG_INLINE void write(const T* g, const T* y, U* out, int begin, int end, bool asks_into_second,
+                         const SumsOf& sums_of) const {
         // Some batches later.
         const auto ahead = 3 * kBatch * static_cast<uintptr_t>(length_) * sizeof(T);
-        int i = 0;
-        for (; i + kPairLanes <= n; i += kPairLanes) {
+        int i = begin;
+        for (; i + kPairLanes <= end; i += kPairLanes) {
             for (const T* input : {g, y}) {
                 prefetch(input + i, ahead, kPairLanes * static_cast<int>(sizeof(T)),
                          asks_into_second);
             }
-            const LanePair s = sums_of(i);
-            store_pair(out + i, load_pair(y + i) * (load_pair(g + i) - s));
+            store_pair(out + i, load_pair(y + i) * (load_pair(g + i) - sums_of(i)));
         }
-        if (i < n) {
+        if (i < end) {
             const LanePair value =
-                load_first_pair(y + i, n - i) * (load_first_pair(g + i, n - i) - sums_of(i));
-            store_first_pair(out + i, value, n - i);
+                load_first_pair(y + i, end - i) * (load_first_pair(g + i, end - i) - sums_of(i));
+            store_first_pair(out + i, value, end - i);
         }
-    }
-    AG_INLINE LanePair sums_of(int i) const {
-        const int block = i < kBlock * length_ ? 0 : kBlock;
-        const int32_t* row_of = row_of_ + i;
-        if (neighbours_ > 1) return {gather(sums_, row_of), gather(sums_, row_of + kLanes)};
-        row_of -= block * length_;
-        return {pick(sums_ + block, row_of), pick(sums_ + block, row_of + kLanes)};
     }
 
     static constexpr int kElements = kBatch * kLanes;

@@ -3,13 +3,18 @@ nothing but the operator's arithmetic, in whole vectors."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
 from ascend_grad import _bench
-from ascend_grad.bench.cases import AVG_POOL
+from ascend_grad.bench.cases import AVG_POOL, BATCH_NORM, SOFTMAX
 from ascend_grad.bench.problem import Problem
 
+# What a step of a kernel reads of each source, at least.
+_STEP_BYTES = 4096
+_CACHE_LINE = 64
+_SHORT_ROW = 256
 # Below this a second thread may cost more than it brings: the limit may use one.
 _SMALL_BYTES = 1 << 20
 
@@ -20,20 +25,24 @@ def kernels(problem: Problem, threads: int, computing: bool = False) -> dict[str
     """Ways to move the bytes, by name; each takes a number of passes and returns seconds per pass.
     The fastest is the limit. `computing`: elements are also widened to float, the operator's sums
     and results made of them, and these rounded to the case's dtype."""
-    arithmetic = _arithmetic(problem) if computing else {}
+    computed = arithmetic(problem) if computing else {}
     teams = {1, threads} if problem.moved_bytes < _SMALL_BYTES else {threads}
     can_stream = problem.target is not None and _bench.has_streaming_stores
     return {
-        f"{'NT' if stream else 'regular'} {team}T": _kernel(problem, stream, team, arithmetic)
+        f"{'NT' if stream else 'regular'} {team}T": _kernel(problem, stream, team, computed)
         for team in sorted(teams)
         for stream in ((False, True) if can_stream else (False,))
     }
 
 
-def _arithmetic(problem: Problem) -> dict[str, Any]:
-    """Arguments of the native kernels. Pooling's additions are an average, rounded down: over the
-    rows of windows that cover an element for every column of windows, then over those columns,
-    whose neighbours have to be shifted into place where columns lie side by side."""
+def arithmetic(problem: Problem) -> dict[str, Any]:
+    """Arguments of the native kernels that compute.
+
+    Batch normalisation adds up the positions of an item's channel by themselves, which counts where
+    they are few. Softmax has to read a row, or all rows that share cache lines with it, before it
+    writes any of them. Pooling's additions are an average, rounded down: over the rows of windows
+    that cover an element for every column of windows, then over those columns, whose neighbours
+    have to be shifted into place where columns lie side by side."""
     case = problem.case
     result = {"dtype": problem.dtype, "op": case.operator}
     if case.operator == AVG_POOL:
@@ -43,10 +52,18 @@ def _arithmetic(problem: Problem) -> dict[str, Any]:
         if case.layout != "cl":
             result["shifted"] = int(4 * (covering - 1))
         result["equal"] = stride**2 if kernel == stride else 1
+    elif case.operator == SOFTMAX:
+        axis = case.attributes["dim"]
+        stride = problem.grad.strides[axis]
+        result["step_bytes"] = max(_STEP_BYTES, case.shape[axis] * min(stride, _CACHE_LINE))
+    elif case.operator == BATCH_NORM and not case.layout:
+        positions = math.prod(case.shape[2:])
+        if 1 < positions < _SHORT_ROW:
+            result["row"] = positions
     return result
 
 
-def _kernel(problem: Problem, stream: bool, threads: int, arithmetic: dict[str, Any]) -> Kernel:
+def _kernel(problem: Problem, stream: bool, threads: int, computed: dict[str, Any]) -> Kernel:
     first, *others = (source.memory for source in problem.sources)
     target = problem.target.memory if problem.target else None
 
@@ -60,7 +77,7 @@ def _kernel(problem: Problem, stream: bool, threads: int, arithmetic: dict[str, 
             stream=stream,
             threads=threads,
             repeats=passes,
-            **arithmetic,
+            **computed,
         )
 
     return seconds
