@@ -33,26 +33,33 @@ constexpr float kParameter = 0.5f;  // mean, weight or factor
 
 // The sums of grad_out and of grad_out * (input - mean). Of a row, whole vectors from its first
 // element on; the last one reaches into the next row.
-template <class T>
-AG_INLINE void batch_norm(const Part<T>& part, int64_t row, LanePair* sums) {
-    LanePair mean = sums[2];
-    int64_t begin = 0;
-    constexpr int kRows = 4;  // at a time, so that sums do not wait for each other
-    Lanes of_rows[2][kRows] = {};
-    for (; row > 0 && begin + kRows * row + kLanes <= part.sources; begin += kRows * row) {
+template <int kRows, class T>
+AG_INLINE int64_t batch_norm_rows(const Part<T>& part, int64_t begin, int64_t row, LanePair* sums) {
+    const Lanes mean = sums[2].low;
+    Lanes of_rows[2][kRows] = {};  // apart, so that sums do not wait for each other
+    for (; begin + kRows * row + kLanes <= part.sources; begin += kRows * row) {
         for (int64_t i = begin; i < begin + row; i += kLanes) {
             for (int k = 0; k < kRows; ++k) {
                 const Lanes dy = load(part.first + i + k * row);
                 of_rows[0][k] = of_rows[0][k] + dy;
-                of_rows[1][k] = of_rows[1][k] + dy * (load(part.second + i + k * row) - mean.low);
+                of_rows[1][k] = of_rows[1][k] + dy * (load(part.second + i + k * row) - mean);
             }
         }
     }
     for (int k = 0; k < kRows; ++k) {
-        sums[0].low = sums[0].low + of_rows[0][k];
-        sums[1].low = sums[1].low + of_rows[1][k];
+        for (int s = 0; s < 2; ++s) sums[s].low = sums[s].low + of_rows[s][k];
     }
-    for (int64_t i = begin; i < part.sources; i += kPairLanes) {
+    return begin;
+}
+template <class T>
+AG_INLINE void batch_norm(const Part<T>& part, int64_t row, LanePair* sums) {
+    const LanePair mean = sums[2];
+    int64_t begin = 0;
+    if (row > 0) {
+        begin = batch_norm_rows<4>(part, begin, row, sums);
+        begin = batch_norm_rows<1>(part, begin, row, sums);
+    }
+    for (int64_t i = begin; i + kPairLanes <= part.sources; i += kPairLanes) {
         const LanePair dy = load_pair(part.first + i);
         sums[0] = sums[0] + dy;
         sums[1] = sums[1] + dy * (load_pair(part.second + i) - mean);

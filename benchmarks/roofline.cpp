@@ -227,9 +227,7 @@ PYBIND11_MODULE(_bench, m) {
         "target=0); with a dtype, one that also does an operator's arithmetic in float. Pooling: "
         "`additions` per four elements of the target, `shifted` of them of neighbours in a vector; "
         "`equal` elements are rounded once. Batch normalisation: rows of `row` elements are added "
-        "up "
-        "by themselves. Softmax: `step_bytes` of each buffer are read before any of them is "
-        "written.");
+        "up by themselves. Softmax: of each buffer `step_bytes` are read before they are written.");
 }
 
 }  // namespace ascend_grad::bench

@@ -12,10 +12,11 @@ else()
 endif()
 
 # Sanitizers multiply the code that is to be optimised.
-set(ASCEND_GRAD_ISA_OPTIMIZATION -O3 CACHE STRING "Optimisation of the kernels of each level")
+set(ASCEND_GRAD_ISA_OPTIMIZATION -O3 CACHE STRING
+  "Optimisation of the kernels of each level, but -O3 is -O2 for x86-64 below AVX2")
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$" AND ASCEND_GRAD_ISA_OPTIMIZATION STREQUAL "-O3")
-  # For processors from before AVX2: a third less of the longest step of a build.
-  set(ASCEND_GRAD_ISA_OPTIMIZATION_baseline -O2 -fpeel-loops)
+  # Few processors need it: half of the longest step of a build.
+  set(ASCEND_GRAD_ISA_OPTIMIZATION_baseline -O2 $<$<CXX_COMPILER_ID:GNU>:-fpeel-loops>)
 endif()
 
 # ascend_grad_add_isa_levels(<target> <source>): adds one object library per level to the target.

@@ -190,7 +190,15 @@ LARGE = [
     ((2048, 1000), 0.051, 0.079),
     ((4096, 1000), 0.02, 0.051),
     ((6144, 500), 0.014, 0.034),
+    ((32, 192, 35, 35), 0.012, 0.018),
 ]
+
+
+@pytest.mark.parametrize("dtype", [FLOAT16, BFLOAT16], ids=str)
+def test_six_channels_are_joined_with_work_tiles_of_half_a_load(dtype: np.dtype) -> None:
+    arrays = operands(BATCH_NORM, (32, 192, 35, 35), FLOAT32)
+    arrays[:2] = [array.astype(dtype) for array in arrays[:2]]
+    check(BATCH_NORM, "ascend910b", arrays)
 
 
 @pytest.mark.parametrize("operator", [BATCH_NORM, PRELU])

@@ -59,8 +59,7 @@ struct ChannelSumPlan {
     int64_t position_group;  // positions taken at a time
     int64_t prefetch;        // how many bytes ahead loads are asked for; 0: none are
     bool asks_into_second;   // into the second cache
-    // kAlongPositions, kStaged:
-    bool asks;  // loads are asked for
+    bool asks;               // kAlongPositions: loads are asked for
 
     // Inlined even without optimisation: instruction set levels must not share it.
     __attribute__((always_inline)) int64_t partial_count() const {

@@ -5,10 +5,11 @@ namespace ascend_grad {
 
 // Measured (docs/performance.md, "Prefetching").
 struct Prefetching {
-    // Whether loops that run along memory ask for the lines that they will load. Where not,
-    // hardware finds them by itself, and asking makes it up to 1.5 times slower.
+    // Whether channel sums and softmax ask for what they will load along memory. Where not,
+    // hardware finds it by itself, and asking takes up to 1.5 times as long.
     bool along_memory;
-    // Whether lines are asked for into the second cache; else into the first.
+    // Whether they ask for other lines, and softmax for short rows, into the second cache; else
+    // into the first.
     bool into_second;
 };
 

@@ -158,9 +158,9 @@ class AlongChannels {
         return rest > 0 && rest % kSumLanes == 0 ? static_cast<int>(least(rest, n)) : n;
     }
 
-    // Loads are asked for from `prefetch` bytes further on or, after an input's `turn`th element,
-    // from elsewhere.
     enum class Asks { kNothing, kIntoFirst, kIntoSecond };
+    // Loads are asked for from `prefetch` bytes further on or, from an input's `element`th on, from
+    // elsewhere.
     struct Turn {
         int element = std::numeric_limits<int>::max();
         uintptr_t to[2] = {};  // bytes from an element to what is asked for
@@ -180,19 +180,19 @@ class AlongChannels {
     template <Asks kAsks>
     void add_counted(const OfLane& positions, int lane, int elements, const Turn& turn) {
         static_assert(kGroup / kSumLanes == 4);
-        // The baseline, whose code is large, has one form for any number of positions.
-        switch (kRegisters == 4 ? 0 : positions.count) {
-            case 0:
-                return add_positions < kRegisters == 4 ? 0 : 4,
-                       kAsks > (positions, lane, elements, turn);
-            case 1:
-                return add_positions<1, kAsks>(positions, lane, elements, turn);
-            case 2:
-                return add_positions<2, kAsks>(positions, lane, elements, turn);
-            case 3:
-                return add_positions<3, kAsks>(positions, lane, elements, turn);
-            default:
-                return add_positions<4, kAsks>(positions, lane, elements, turn);
+        if constexpr (kIsCompact) {
+            add_positions<0, kAsks>(positions, lane, elements, turn);
+        } else {
+            switch (positions.count) {
+                case 1:
+                    return add_positions<1, kAsks>(positions, lane, elements, turn);
+                case 2:
+                    return add_positions<2, kAsks>(positions, lane, elements, turn);
+                case 3:
+                    return add_positions<3, kAsks>(positions, lane, elements, turn);
+                default:
+                    return add_positions<4, kAsks>(positions, lane, elements, turn);
+            }
         }
     }
     // kCount: their number, 0 for any.
@@ -227,7 +227,7 @@ class AlongChannels {
         const bool turned = c >= turn.element;
         const uintptr_t of_first = turned ? turn.to[0] : ahead;
         const uintptr_t of_second = turned ? turn.to[1] : ahead;
-#pragma GCC unroll(kRegisters == 4 ? 1 : 4)
+#pragma GCC unroll(kIsCompact ? 1 : 4)
         for (int i = 0; i < count; ++i) {
             const T* pa = reinterpret_cast<const T*>(at[i][0]) + c;
             const T* pb = reinterpret_cast<const T*>(at[i][1]) + c;

@@ -250,7 +250,8 @@ class ChannelSum {
                 rows.at[k] = reinterpret_cast<char*>(stage[k]);
                 rows.step[k] = pitch * static_cast<int64_t>(sizeof(float));
             }
-            add_rows<1, false, float>(rows, channels_, n, parameters_, sums);
+            ascend_grad::add_rows<1, false, float>(element_, rows, channels_, n, parameters_,
+                                                   std::false_type{}, sums);
             if (Element::kWrites) {
                 for_each_run(row, begin + done, n, kOperands - 1,
                              [&](char* at, int column, const Tile& tile) {

@@ -32,6 +32,13 @@ constexpr int kRegisterLanes = 8;
 #else
 constexpr int kRegisterLanes = 4;
 #endif
+// Whether code has to be small: on x86-64 below AVX2, which few processors need. On aarch64 the
+// baseline is all there is.
+#if defined(__x86_64__) && !defined(__AVX2__)
+constexpr bool kIsCompact = true;
+#else
+constexpr bool kIsCompact = false;
+#endif
 constexpr int kLanes = 16;
 constexpr int kRegisters = kLanes / kRegisterLanes;
 
@@ -155,12 +162,11 @@ AG_INLINE Lanes keep_first(Lanes x, int n) {
     });
 }
 
-// Calls function(flag) with the flag as a std::bool_constant, for loops of which each has a form
-// that does something and one that does not. Not worth its code where that is said, nor of the
-// baseline, whose code is large: there the flag stays a bool.
+// Calls function(flag) with the flag as a std::bool_constant, for loops that have a form that does
+// something and one that does not; where that is not worth its code, as a bool.
 template <bool kIsWorthIt = true, class Function>
 AG_INLINE auto with_constant(bool flag, const Function& function) {
-    if constexpr (!kIsWorthIt || kRegisters == 4) {
+    if constexpr (!kIsWorthIt || kIsCompact) {
         return function(flag);
     } else if (flag) {
         return function(std::true_type{});

@@ -50,9 +50,8 @@ struct SoftmaxBackward {
         // another writes.
         bool split;
         int64_t chunks_per_task, tasks;
-        // kAlongRows: loads are asked for.
-        bool asks;
-        bool asks_into_second;  // the second cache
+        bool asks;              // kAlongRows: for loads to come
+        bool asks_into_second;  // kAcrossRows and short rows: for them, into the second cache
         bool streaming_fits;
         bool rows_fill_lines;  // kAlongRows: whole cache lines of the result
         int64_t bytes;         // that the call moves

@@ -38,8 +38,9 @@ class SoftmaxRows {
         const int64_t loop =
             plan_.has_small_planes ? plan_.rows.extent[inner - 1] : plan_.groups_per_loop;
         const int64_t following = least(least(end - group, loop - group % loop), kMaxGroups);
-        // Past the caches, but where loads are asked for, it pays to read a group's first row by
-        // itself: reading gets ahead of stores (measured).
+        // However many groups are taken at a time, bits are the same. Past the caches, unless loads
+        // are asked for, it pays to read each group's first row by itself: reading gets ahead of
+        // stores (measured).
         const int64_t groups = is_along && (plan_.asks || !streaming_) ? following : 1;
         planes_ = plan_.has_small_planes ? static_cast<int>(following) : 1;
         const int64_t start = group % plan_.groups_per_loop * plan_.rows_per_group;

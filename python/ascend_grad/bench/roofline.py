@@ -14,7 +14,7 @@ from ascend_grad.bench.problem import Problem
 # What a step of a kernel reads of each source, at least.
 _STEP_BYTES = 4096
 _CACHE_LINE = 64
-_SHORT_ROW = 256
+_SHORT_ROW = 64
 # Below this a second thread may cost more than it brings: the limit may use one.
 _SMALL_BYTES = 1 << 20
 
@@ -59,7 +59,7 @@ def arithmetic(problem: Problem) -> dict[str, Any]:
     elif case.operator == BATCH_NORM and not case.layout:
         positions = math.prod(case.shape[2:])
         if 1 < positions < _SHORT_ROW:
-            result["row"] = positions
+            result |= {"row": positions, "step_bytes": 16 * _STEP_BYTES}
     return result
 
 
