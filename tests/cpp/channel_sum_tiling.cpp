@@ -60,6 +60,10 @@ Core walk(const Case& c, bool marked) {
                     run.lanes);
             require(slot == 0 || t.load_slots == t.slots, "slots of a load", c, slot);
             require(run.count + 64 <= t.load, "elements of a load", c, run.count);
+            // Batch norm works on a load's first input by itself: of halves, the other one is no
+            // whole tile of scratch.
+            require(c.kernel.writes || t.work == t.tile || run.count > t.work,
+                    "elements beside halved work tiles", c, run.count);
             const uint32_t block = wraps ? 32 / c.kernel.element_bytes : 8;
             require(run.begin < t.period && run.begin % block == 0,
                     "where a load begins in the tile", c, run.begin);
