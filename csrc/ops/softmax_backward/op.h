@@ -50,7 +50,7 @@ struct SoftmaxBackward {
         // another writes.
         bool split;
         int64_t chunks_per_task, tasks;
-        bool asks;              // kAlongRows: for loads to come
+        bool asks;              // kAlongRows: for loads to come; of planes, for the next one
         bool asks_into_second;  // kAcrossRows and short rows: for them, into the second cache
         bool streaming_fits;
         bool rows_fill_lines;  // kAlongRows: whole cache lines of the result

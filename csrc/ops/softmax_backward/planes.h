@@ -3,6 +3,7 @@
 #pragma once
 
 #include "isa/pair.h"
+#include "isa/prefetch.h"
 
 namespace ascend_grad {
 namespace {
@@ -47,13 +48,20 @@ inline void repeat_sums(float* sums, int columns) {
 }
 
 // out = output * (grad_output - sum) of `total` elements of the plane, the first of which is one of
-// column `column`; `sums` are repeated.
-template <class T, class U>
-inline void write_plane(const T* g, const T* y, U* out, int total, int columns, int column,
-                        const float* sums) {
+// column `column`; `sums` are repeated. `asks` (with_constant()): for what lies `to_next` bytes from
+// the inputs, which is summed next, and for lines that ordinary stores will write.
+template <class T, class U, class Flag>
+AG_INLINE void write_plane(const T* g, const T* y, U* out, int total, int columns, int column,
+                           const float* sums, const uintptr_t (&to_next)[2], Flag asks,
+                           bool streams) {
     const int step = kPairLanes % columns;
     int i = 0;
     for (; i + kPairLanes <= total; i += kPairLanes) {
+        if (asks) {
+            if (!streams) prefetch_stores(out + i, kPairLanes);
+            prefetch<Cache::kSecond>(g + i, to_next[0], kPairLanes * sizeof(T));
+            prefetch<Cache::kSecond>(y + i, to_next[1], kPairLanes * sizeof(T));
+        }
         store_pair(out + i, load_pair(y + i) * (load_pair(g + i) - load_pair(sums + column)));
         column += column + step < columns ? step : step - columns;
     }

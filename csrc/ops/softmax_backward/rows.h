@@ -56,6 +56,10 @@ class SoftmaxRows {
             outer /= plan_.rows.extent[d];
         }
         for (int k = 0; k < 3; ++k) base_[k] = static_cast<char*>(addresses_[k]) + offset[k];
+        if (plan_.is_plane && inner > 0) {
+            for (int k = 0; k < Op::kOut; ++k)
+                to_next_[k] = group + 1 < end ? plan_.rows.stride[inner - 1][k] : 0;
+        }
         return group + groups + planes_ - 1;
     }
     int count() const { return count_; }
@@ -286,8 +290,11 @@ class SoftmaxRows {
         sink_.move_to(output(0, chunk));
         for (int i = 0; i < n * count_; i += Sink<U>::kReserve) {
             const int m = static_cast<int>(least(Sink<U>::kReserve, n * count_ - i));
-            write_plane(input(0, 0, chunk) + i, input(1, 0, chunk) + i, sink_.reserve(m), m, count_,
-                        i % count_, repeated);
+            U* const to = sink_.reserve(m);
+            with_constant(plan_.asks, [&](auto asks) {
+                write_plane(input(0, 0, chunk) + i, input(1, 0, chunk) + i, to, m, count_,
+                            i % count_, repeated, to_next_, asks, streaming_);
+            });
             sink_.commit(m);
         }
     }
@@ -373,6 +380,7 @@ class SoftmaxRows {
     const bool streaming_;
     Sink<U> sink_;
     int64_t row_stride_[3];
+    uintptr_t to_next_[Op::kOut] = {};  // bytes to the plane after this one, 0 where there is none
     char* base_[3] = {};
     int count_ = 0;
     int planes_ = 1;  // that follow each other
