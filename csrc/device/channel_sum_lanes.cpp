@@ -1,19 +1,20 @@
-#include "device/channel_sum_cores.h"
+#include "device/channel_sum_lanes.h"
 
 #include <algorithm>
 
 namespace ascend_grad::device {
 namespace {
 
-constexpr double kPieceBytes = 72;      // that take as long as another piece of a copy
-constexpr double kOddCopies = 1 / 0.7;  // time of copies that begin unevenly
-constexpr int64_t kManyRows = 64;       // that are worth joining
-constexpr int64_t kHeads = 6;           // times the room before a lane that pay for it
-constexpr int64_t kLeastJoined = 64;    // elements of a channel, for less sums take long
-constexpr int64_t kMostJoined = 64;     // channels, of which each core exchanges sums
-constexpr int64_t kMaxGroup = 255;      // repeats of one instruction
-constexpr int64_t kManyFlat = 128;      // channels, of one row or several, that repeats run over
-constexpr int64_t kMostFlat = 1536;     // sums for which there is room beside a tile
+constexpr double kPieceBytes = 72;               // that take as long as another piece of a copy
+constexpr double kOddCopies = 1 / 0.7;           // time of copies that begin unevenly
+constexpr double kStartBytes = 48 * kCopyBytes;  // of all cores, during the start of a copy
+constexpr int64_t kManyRows = 64;                // that are worth joining
+constexpr int64_t kHeads = 6;                    // times the room before a lane that pay for it
+constexpr int64_t kLeastJoined = 64;             // elements of a channel, for less sums take long
+constexpr int64_t kMostJoined = 64;              // channels, of which each core exchanges sums
+constexpr int64_t kMaxGroup = 255;               // repeats of one instruction
+constexpr int64_t kManyFlat = 128;   // channels, of one row or several, that repeats run over
+constexpr int64_t kMostFlat = 1536;  // sums for which there is room beside a tile
 
 void set_lanes(ChannelSumTiling& t, int64_t length, int64_t slots, const ChannelLimits& limits) {
     t.length = t.last_length = t.tail = t.last_tail = to_u32(length);
@@ -62,6 +63,11 @@ double piece_cost(const ChannelShape& shape, int64_t columns, const ChannelLimit
     return kPieceBytes + (is_odd ? (kOddCopies - 1.0) * bytes : 0.0);
 }
 
+// What exchanging sums of so many columns takes, of a row.
+double exchange_cost(const ChannelShape& shape, int64_t columns, const ChannelLimits& limits) {
+    return static_cast<double>(limits.exchanged * columns) / static_cast<double>(shape.outer);
+}
+
 // Columns of a block. All blocks have as many cores, so they should be equal; they begin evenly if
 // rows do. Narrow ones are more pieces of copies, and of wide ones more cores exchange sums.
 int64_t block_columns(const ChannelShape& shape, const ChannelLimits& limits) {
@@ -71,11 +77,7 @@ int64_t block_columns(const ChannelShape& shape, const ChannelLimits& limits) {
     for (int64_t end = even; best == 0 || end < row + even; end += even) {
         const int64_t columns = std::min(end, row);
         if (best > 0 && columns > limits.tile) break;
-        const auto blocks = static_cast<double>(divide_up(row, columns));
-        const auto bytes = static_cast<double>(columns * limits.element);
-        const double exchanged =
-            static_cast<double>(limits.exchanged * columns) / static_cast<double>(shape.outer);
-        const double cost = blocks * (bytes + piece_cost(shape, columns, limits)) + exchanged;
+        const double cost = row_cost(shape, columns, limits);
         if (best == 0 || cost < least) {
             best = columns;
             least = cost;
@@ -206,6 +208,12 @@ int64_t spread_group(const ChannelShape& shape, const ChannelLimits& limits) {
     return std::max(group, least);
 }
 
+// Bytes that all cores could load while the slowest of `cores` makes its share of so many loads.
+double joined_cost(int64_t loads, int64_t bytes, int64_t cores) {
+    const auto each = static_cast<double>(divide_up(loads, cores));
+    return each * (static_cast<double>(cores * bytes) + kStartBytes);
+}
+
 // How many neighbouring channels to take as one stretch where a lane each would leave gaps; 0:
 // none. Loads then begin with the first of them only, so that there must be as many in every one.
 int64_t joined_channels(const ChannelShape& shape, const ChannelLimits& limits) {
@@ -229,6 +237,31 @@ int64_t joined_channels(const ChannelShape& shape, const ChannelLimits& limits) 
 }
 
 }  // namespace
+
+double row_cost(const ChannelShape& shape, int64_t columns, const ChannelLimits& limits) {
+    const auto blocks = static_cast<double>(divide_up(shape.channels, columns));
+    const auto bytes = static_cast<double>(columns * limits.element);
+    return blocks * (bytes + piece_cost(shape, columns, limits)) +
+           exchange_cost(shape, columns, limits);
+}
+
+double even_row_cost(const ChannelShape& shape, int64_t load, int64_t cores,
+                     const ChannelLimits& limits) {
+    const auto bytes = static_cast<double>(shape.channels * limits.element);
+    const double share = static_cast<double>(cores) / static_cast<double>(limits.cores);
+    return bytes + bytes / static_cast<double>(load) * kCopyBytes +
+           share * exchange_cost(shape, shape.channels, limits);
+}
+
+bool are_joined(const ChannelSumTiling& t) {
+    return t.layout == CHANNEL_SUM_CHANNELS && t.pitch % kFloatsOfBlock != 0;
+}
+
+int64_t joined_cores(int64_t loads, int64_t bytes, const ChannelLimits& limits) {
+    const bool fewer =
+        joined_cost(loads, bytes, limits.enough) < joined_cost(loads, bytes, limits.cores);
+    return fewer ? limits.enough : limits.cores;
+}
 
 bool pays_turning(int64_t channels, int64_t length) {
     return 45 * channels > divide_up(channels, kLanes) * (280 + length / 2);

@@ -19,7 +19,7 @@ struct Share {
 // Neighbouring lanes that one load takes.
 struct LaneRun {
     uint64_t offset;  // elements from the tensor's begin
-    uint32_t begin;   // place of the first element in the tile
+    uint32_t begin;   // place of the first element in the tile, or before it in its margin
     uint32_t lanes;
     uint32_t length;  // of every lane but the last
     uint32_t last;
@@ -87,7 +87,7 @@ class ChannelWalk {
         run.offset =
             block_ * tiling_.block_stride + row * tiling_.outer_stride + lane * tiling_.lane_stride;
         run.begin = tiling_.layout == CHANNEL_SUM_EVEN_ROWS
-                        ? static_cast<uint32_t>(run.offset % tiling_.period)
+                        ? static_cast<uint32_t>((run.offset + tiling_.margin) % tiling_.period)
                         : static_cast<uint32_t>(slot * tiling_.pitch);
         run.length = length();
         run.last = lane + lanes == lanes_per_run ? tail() : run.length;
