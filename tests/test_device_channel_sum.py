@@ -68,6 +68,7 @@ def test_random_prelus(soc: str, dtype: np.dtype, device_seeds: range) -> None:
         (1, 1, 1, 1),
         (5, 1, 7),
         (70001, 1),
+        (3001, 1, 13, 13),
         (20001, 3),
         (3000, 16),
         (3000, 520),

@@ -172,8 +172,10 @@ ChannelSumTiling fit_lanes(const ChannelShape& shape, const ChannelSumKernel& ke
     }
 }
 
-ChannelSumTiling tile_channel_sum(const ChannelShape& shape, const ChannelSumKernel& kernel,
+ChannelSumTiling tile_channel_sum(const ChannelShape& tensor, const ChannelSumKernel& kernel,
                                   const Product& product, uint32_t& cores) {
+    ChannelShape shape = tensor;
+    if (shape.channels == 1) shape = {1, 1, tensor.numel()};  // one run of memory
     ChannelLimits limits{};
     limits.element = kernel.element_bytes;
     limits.cores = product.cores;
