@@ -62,6 +62,7 @@ struct ChannelSumTiling {
     uint32_t sum_space;       // floats of a block's sums there
     uint32_t spare_sums;      // as many more, to add to a block's; 0 where it is summed up once
     uint32_t input_buffers;   // 2, or 3 where a load may be stored while another is worked on
+    uint32_t joined;          // loads, and cores, begin with the first lane of (b, o)
     uint32_t turns;           // sums of CHANNEL_SUM_CHANNELS by transposing sixteen lanes whole
     uint64_t before[2];  // bits of sixteen lanes by eight rows: what shares a block with the lane
                          // before; of rows 0 to 3, 4 to 7

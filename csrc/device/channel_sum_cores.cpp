@@ -23,8 +23,10 @@ int64_t most_contributions(const ChannelSumTiling& t, int64_t cores) {
     const int64_t units = t.outer * t.inner;
     int64_t most = 1;
     for (int64_t block = 0; block < t.blocks && most < cores; ++block) {
-        const int64_t first = block * units;
-        const int64_t last = block == t.blocks - 1 ? t.units - 1 : first + units - 1;
+        // Cores begin with a load of joined channels where their share would begin inside it.
+        const int64_t inner = block == t.blocks - 1 ? t.last_inner : t.inner;
+        const int64_t first = block * units + (t.joined ? inner - 1 : 0);
+        const int64_t last = block == t.blocks - 1 ? t.units - 1 : (block + 1) * units - 1;
         most = std::max(
             most, owner(last / t.cut, shares, cores) - owner(first / t.cut, shares, cores) + 1);
     }
@@ -53,10 +55,11 @@ int64_t enough_cores(const ChannelSumKernel& kernel, const Product& product) {
 uint32_t share_out(const ChannelShape& shape, const ChannelSumKernel& kernel,
                    const ChannelLimits& limits, ChannelSumTiling& t) {
     const int64_t bytes = shape.numel() * kernel.element_bytes * (kernel.writes ? 3 : 2);
-    const int64_t shares = divide_up(t.units, t.cut);
-    const int64_t most = are_joined(t)
-                             ? joined_cores(shares, t.cut * t.length * kernel.element_bytes, limits)
-                             : limits.cores;
+    // Of joined channels no core is without a load.
+    const int64_t shares = t.joined ? t.units / t.inner : divide_up(t.units, t.cut);
+    const int64_t most =
+        t.joined ? joined_cores(shares, t.inner * t.length * kernel.element_bytes, limits)
+                 : limits.cores;
     auto cores = to_u32(std::min({most, shares, divide_up(bytes, kLeastCoreBytes)}));
     t.contributions = to_u32(most_contributions(t, cores));
     const int64_t least = shares_evenly(t) ? kLeastPerEvenly : kLeastPerExchanged;

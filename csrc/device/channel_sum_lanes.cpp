@@ -11,8 +11,9 @@ constexpr double kStartBytes = 48 * kCopyBytes;  // of all cores, during the sta
 constexpr int64_t kManyRows = 64;                // that are worth joining
 constexpr int64_t kHeads = 6;                    // times the room before a lane that pay for it
 constexpr int64_t kLeastJoined = 64;             // elements of a channel, for less sums take long
-constexpr int64_t kMostJoined = 64;              // channels, of which each core exchanges sums
-constexpr int64_t kMaxGroup = 255;               // repeats of one instruction
+constexpr double kUnequal = 0.95;    // what unequal loads have to take of the time of equal ones
+constexpr int64_t kMostJoined = 64;  // channels, of which each core exchanges sums
+constexpr int64_t kMaxGroup = 255;   // repeats of one instruction
 constexpr int64_t kManyFlat = 128;   // channels, of one row or several, that repeats run over
 constexpr int64_t kMostFlat = 1536;  // sums for which there is room beside a tile
 
@@ -214,23 +215,39 @@ double joined_cost(int64_t loads, int64_t bytes, int64_t cores) {
     return each * (static_cast<double>(cores * bytes) + kStartBytes);
 }
 
+// What loads of so many neighbouring channels of a row take, of the time of their bytes.
+double joined_share(const ChannelShape& shape, int64_t count, const ChannelLimits& limits) {
+    const int64_t channel = shape.inner * limits.element, all = shape.outer * shape.channels;
+    const int64_t loads = shape.outer * divide_up(shape.channels, count);
+    const int64_t cores = joined_cores(loads, count * channel, limits);
+    double cost = joined_cost(loads, count * channel, cores);
+    if (const int64_t rest = shape.channels % count) {
+        // Cores have as many channels: one with a row's last ones has more loads than others.
+        const int64_t each = divide_up(all, cores), few = std::min(shape.outer, each / rest);
+        const int64_t left = std::max<int64_t>(each - few * rest, 0);
+        cost =
+            std::max(cost, joined_cost(few * cores, rest * channel, cores) +
+                               joined_cost(divide_up(left, count) * cores, count * channel, cores));
+    }
+    return cost / static_cast<double>(all * channel);
+}
+
 // How many neighbouring channels to take as one stretch where a lane each would leave gaps; 0:
-// none. Loads then begin with the first of them only, so that there must be as many in every one.
+// none. Loads then begin with the first of them, best as many in every one.
 int64_t joined_channels(const ChannelShape& shape, const ChannelLimits& limits) {
     if (!limits.copies_bytes || shape.inner < kLeastJoined) return 0;
-    const int64_t most = std::min(kMostJoined, limits.tile / shape.inner);
+    const int64_t most = std::min({kMostJoined, limits.tile / shape.inner, shape.channels});
     int64_t best = 0;
     double least = kOddCopies;
-    for (int64_t count = 1; count <= most; ++count) {
-        const bool fits = count <= CHANNEL_SUM_MAX_CHANNELS || pays_turning(count, shape.inner);
-        if (!fits || shape.channels % count != 0) continue;
-        const int64_t loads = shape.outer * shape.channels / count;
-        const int64_t bytes = count * shape.inner * limits.element;
-        const double cost = joined_cost(loads, bytes, joined_cores(loads, bytes, limits)) /
-                            static_cast<double>(loads * bytes);
-        if (cost <= least) {  // the longest, which begin early the least often
-            best = count;
-            least = cost;
+    for (const bool divides : {true, false}) {
+        if (!divides) least *= kUnequal;
+        for (int64_t count = 1; count <= most; ++count) {
+            const bool fits = count <= CHANNEL_SUM_MAX_CHANNELS || pays_turning(count, shape.inner);
+            if (!fits || (shape.channels % count == 0) != divides) continue;
+            const double share = joined_share(shape, count, limits);
+            if (share > least) continue;
+            best = count;  // the longest, which begin early the least often
+            least = share;
         }
     }
     return best;
@@ -251,10 +268,6 @@ double even_row_cost(const ChannelShape& shape, int64_t load, int64_t cores,
     const double share = static_cast<double>(cores) / static_cast<double>(limits.cores);
     return bytes + bytes / static_cast<double>(load) * kCopyBytes +
            share * exchange_cost(shape, shape.channels, limits);
-}
-
-bool are_joined(const ChannelSumTiling& t) {
-    return t.layout == CHANNEL_SUM_CHANNELS && t.pitch % kFloatsOfBlock != 0;
 }
 
 int64_t joined_cores(int64_t loads, int64_t bytes, const ChannelLimits& limits) {

@@ -67,8 +67,6 @@ double row_cost(const ChannelShape& shape, int64_t columns, const ChannelLimits&
 double even_row_cost(const ChannelShape& shape, int64_t load, int64_t cores,
                      const ChannelLimits& limits);
 
-// Channels without gaps between them, wherever each begins.
-bool are_joined(const ChannelSumTiling& t);
 // Which number of cores gets through so many loads of joined channels sooner.
 int64_t joined_cores(int64_t loads, int64_t bytes, const ChannelLimits& limits);
 

@@ -39,6 +39,8 @@ void set_spaces(const ChannelLimits& limits, ChannelSumTiling& t) {
     t.load_slots = t.slots;
     t.load = t.tile;
     t.spare_sums = to_u32(limits.sums + 1);
+    // Channels without gaps between them, wherever each begins.
+    t.joined = t.layout == CHANNEL_SUM_CHANNELS && t.pitch % kFloatsOfBlock != 0;
 }
 
 // Whether lanes that are transposed have gaps between them, of which nothing is known.
@@ -75,7 +77,7 @@ uint32_t work_elements(const ChannelSumTiling& t, const ChannelSumKernel& kernel
     if (kernel.work != 2 || has_gaps(t)) return t.tile;
     if (kernel.writes) return half;
     const bool fits = bytes_with(t, kernel, product, t.tile) <= product.buffer_bytes;
-    const bool pays = are_joined(t) && t.outer * t.blocks >= kManyLoads;
+    const bool pays = t.joined && t.outer * t.blocks >= kManyLoads;
     return pays && !fits ? half : t.tile;
 }
 
@@ -128,8 +130,6 @@ void set_cut(ChannelSumTiling& t, const ChannelSumKernel& kernel, const Product&
         const int64_t even = factor_to(t.lane_stride * kernel.element_bytes, bytes);
         if (rows && even <= t.load_slots) t.cut = even;
     }
-    // Joined channels: loads begin with the first one.
-    if (are_joined(t)) t.cut = t.inner;
 }
 
 // Nothing overlaps with what comes after the last load. Where that is little beside what the parts

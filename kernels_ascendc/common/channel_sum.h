@@ -129,8 +129,8 @@ class ChannelSum {
                  elements += added_elements(run)) {
                 at_end = walk.next(run);
                 const bool first = elements == 0;
-                const bool splits =
-                    kSplits && run.count <= tiling_.period && (keeps_work(run) || walk.done());
+                const bool splits = kSplits && run.count <= tiling_.period &&
+                                    (!is_run() || keeps_work(run) || walk.done());
                 const bool in_parts = kInParts && splits && walk.done() &&
                                       channels.has_sides(run) && buffers_.has_parts(run);
                 const Load& load = load_inputs(run, walk, first, in_parts);
@@ -164,10 +164,13 @@ class ChannelSum {
         store_sums(sums, stored, walk);
     }
 
+    // Whether loads go on in a tile where the one before ended.
+    __aicore__ inline bool is_run() const {
+        return tiling_.layout == CHANNEL_SUM_EVEN_ROWS;
+    }
     // Elements that a load adds to sums, or as many as add to each sum as often.
     __aicore__ inline uint32_t added_elements(const LaneRun& run) const {
-        return tiling_.layout == CHANNEL_SUM_EVEN_ROWS ? run.count
-                                                       : round_up(run.count, tiling_.period);
+        return is_run() ? run.count : round_up(run.count, tiling_.period);
     }
 
     // Those from the begin-th on.

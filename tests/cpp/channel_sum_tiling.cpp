@@ -56,6 +56,8 @@ Core walk(const Case& c, bool marked) {
             at_end = walk.next(run);
             const bool wraps = t.layout == CHANNEL_SUM_EVEN_ROWS;
             const uint32_t slot = wraps ? 0 : run.begin / t.pitch;
+            const int64_t in_row = walk.inner();
+            require(!t.joined || run.lanes == in_row, "lanes of joined channels", c, run.lanes);
             require(run.lanes > 0 && slot + run.lanes <= t.load_slots, "lanes of a load", c,
                     run.lanes);
             require(slot == 0 || t.load_slots == t.slots, "slots of a load", c, slot);
@@ -173,7 +175,9 @@ void check_cores(const Case& c) {
     require(elements == c.shape.numel(), "elements that are covered", c, elements);
     for (size_t i = 0; i < seen.size(); ++i)
         require(seen[i] == 1, "element that is not covered once", c, static_cast<int64_t>(i));
-    require(most - least <= 2 * t.cut, "units by which cores differ", c, most - least);
+    const int64_t step = t.joined ? t.inner : t.cut;
+    require(most - least <= 2 * step, "units by which cores differ", c, most - least);
+    require(least > 0 || c.shape.numel() == 0, "units of a core", c, least);
     require(contributions == t.contributions, "cores that share a block", c, contributions);
 }
 
@@ -207,7 +211,9 @@ int main(int argc, char** argv) {
         {955, 282, 5},     {9, 1536, 13},      {2, 3, 251001},     {1, 1127, 3545},
         {4096, 1000, 1},   {6144, 500, 1},     {4096, 1001, 1},    {4096, 1725, 1},
         {581, 3000, 1},    {1000, 1291, 1},    {66000, 777, 1},    {763, 1100, 1},
-        {600, 1023, 1},    {20000, 3, 1},      {2000, 1373, 1},    {700, 2810, 1},
+        {240, 193, 100},   {88, 382, 121},     {10, 957, 1225},    {4, 359, 529},
+        {2, 67, 10001},    {600, 1023, 1},     {20000, 3, 1},      {2000, 1373, 1},
+        {700, 2810, 1},
     };
     for (const ChannelShape& shape : hard) check_all(shape);
     std::mt19937 random(1);
