@@ -11,6 +11,7 @@ constexpr double kStartBytes = 48 * kCopyBytes;  // of all cores, during the sta
 constexpr int64_t kManyRows = 64;                // that are worth joining
 constexpr int64_t kHeads = 6;                    // times the room before a lane that pay for it
 constexpr int64_t kLeastJoined = 64;             // elements of a channel, for less sums take long
+constexpr double kMuchLess = 0.9;                // of the time, for which sums may take longer
 constexpr double kUnequal = 0.95;    // what unequal loads have to take of the time of equal ones
 constexpr int64_t kMostJoined = 64;  // channels, of which each core exchanges sums
 constexpr int64_t kMaxGroup = 255;   // repeats of one instruction
@@ -232,13 +233,12 @@ double joined_share(const ChannelShape& shape, int64_t count, const ChannelLimit
     return cost / static_cast<double>(all * channel);
 }
 
-// How many neighbouring channels to take as one stretch where a lane each would leave gaps; 0:
-// none. Loads then begin with the first of them, best as many in every one.
-int64_t joined_channels(const ChannelShape& shape, const ChannelLimits& limits) {
+// How many neighbouring channels to take as one stretch where that takes at most `least` of the
+// time of their bytes; 0: none. Loads then begin with the first of them, best as many in every one.
+int64_t joined_channels(const ChannelShape& shape, double least, const ChannelLimits& limits) {
     if (!limits.copies_bytes || shape.inner < kLeastJoined) return 0;
     const int64_t most = std::min({kMostJoined, limits.tile / shape.inner, shape.channels});
     int64_t best = 0;
-    double least = kOddCopies;
     for (const bool divides : {true, false}) {
         if (!divides) least *= kUnequal;
         for (int64_t count = 1; count <= most; ++count) {
@@ -251,6 +251,14 @@ int64_t joined_channels(const ChannelShape& shape, const ChannelLimits& limits) 
         }
     }
     return best;
+}
+
+// What lanes of channels take at most of that time where they are joined instead: they begin
+// unevenly, or some loads are short.
+double worst_share(const ChannelShape& shape, bool has_odd_lanes, const ChannelLimits& limits) {
+    if (has_odd_lanes) return kOddCopies;
+    if (shape.inner % limits.packed == 0) return 0.0;
+    return kMuchLess * joined_share(shape, kLanes * spread_group(shape, limits), limits);
 }
 
 }  // namespace
@@ -295,7 +303,8 @@ void choose_lanes(const ChannelShape& shape, const ChannelLimits& limits, Channe
         tile_flat(shape, limits, t);
     } else if (row <= lane) {
         tile_groups(shape, limits, t);
-    } else if (const int64_t joined = has_odd_lanes ? joined_channels(shape, limits) : 0) {
+    } else if (const int64_t joined =
+                   joined_channels(shape, worst_share(shape, has_odd_lanes, limits), limits)) {
         tile_channels(shape, 1, joined, CHANNEL_SUM_CHANNELS, limits, t);
         t.pitch = t.length;
     } else if (shape.inner <= lane) {

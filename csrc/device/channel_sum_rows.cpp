@@ -83,8 +83,11 @@ ChannelSumTiling even_rows(const ChannelShape& shape, const ChannelSumKernel& ke
     const int64_t behind = rows > 1 ? joined_floats(0) + kSlack : kSlack;
     const int64_t scratch = rows > 1 ? scratch_floats(shape.channels) : 1024;
     t.tile = to_u32(round_up(std::max(t.period + t.margin + behind, scratch), kSlack));
-    const bool is_long = kernel.work > 0 && t.period > kTile;
-    t.work = is_long ? to_u32(kTile / 2) : t.tile;
+    t.work = t.tile;
+    if (kernel.work > 0 && t.period > kTile) {  // what joins rows in them is the least
+        const int64_t joined = kernel.writes ? joined_floats(shape.channels) : scratch / 2;
+        t.work = to_u32(round_up(std::max(kTile / 2, rows > 1 ? joined : 0), kSlack));
+    }
     const int64_t least =
         std::min<int64_t>(kFewCores, product.cores);  // those of little data apart
     t.spare_sums = shape.numel() <= (kTilesPerSum - 1) * least * t.period ? 0 : kernel.sums;

@@ -237,14 +237,15 @@ class ChannelTiles {
     }
 #endif
 
-    // sums[c] = the sum of the eight floats values[c * 8 ...], c < count. Reads and writes whole
-    // groups of sixteen channels; `sums` may be `values`.
+    // sums[c] = the sum of the eight floats values[c * 8 ...], c < count. Writes whole groups of
+    // sixteen channels; `sums` may be `values`.
     __aicore__ inline void sum_eights(const LocalTensor<float>& sums,
                                       const LocalTensor<float>& values, uint32_t count,
                                       const LocalTensor<float>& scratch,
                                       const LocalTensor<float>& transposing) const {
         for (uint32_t c = 0; c < count; c += kLanes) {
-            interleave(scratch, values[c * kBlockFloats], kEights, kBlockFloats, transposing);
+            interleave(scratch, values[c * kBlockFloats], kEights, kBlockFloats, transposing,
+                       count - c);
             fold(scratch, kBlockFloats * kLanes, 2 * kLanes);
             Add(sums[c], scratch, scratch[kLanes], static_cast<int32_t>(kLanes));
         }

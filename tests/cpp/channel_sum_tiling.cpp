@@ -95,7 +95,7 @@ void check_memory(const Case& c) {
     require(moved >= (16 << 10) || c.cores == 1, "cores for little work", c, c.cores);
     require(t.margin + t.period + 64 <= t.tile, "elements of a tile", c, t.tile);
     require(t.work == t.tile || (c.kernel.work == 2 && 2 * t.work >= t.tile && t.work % 64 == 0) ||
-                (t.layout == CHANNEL_SUM_EVEN_ROWS && t.work == 2048),
+                (t.layout == CHANNEL_SUM_EVEN_ROWS && t.work >= 2048 && t.work % 64 == 0),
             "elements of a work tile", c, t.work);
     require(!t.turns || 16 * (t.length + 16) <= t.tile, "elements of turned lanes", c, t.tile);
     const bool in_blocks = t.period * c.kernel.element_bytes % 32 == 0;
