@@ -17,7 +17,7 @@
 #define CHANNEL_SUM_CHANNELS 3   // one long channel, other lanes the channels that follow
 #define CHANNEL_SUM_PIECES 4     // a piece of one channel; lanes of a block belong to that channel
 #define CHANNEL_SUM_FLAT 5       // an even stretch of memory, wherever channels begin in it
-#define CHANNEL_SUM_EVEN_ROWS 6  // the same, S = 1; a tile has whole rows, loads go on in it
+#define CHANNEL_SUM_EVEN_ROWS 6  // the same, S = 1; a tile has whole rows, wherever loads end in it
 
 // Channels of a tile of CHANNEL_SUM_CHANNELS, at most, unless it `turns`: the strides of an
 // instruction that adds them.
@@ -47,8 +47,10 @@ struct ChannelSumTiling {
                       // long channel the length, whatever it is
     uint32_t slots;   // lanes of a tile; of even rows, of a load
     uint32_t period;  // elements of a tile, after which another one follows
+    uint32_t margin;  // elements before a tile, with channels of its last ones: where it ends
+                      // inside a block of a load, the next one goes on from that block's begin
     uint32_t tile;    // elements of a tile's buffer
-    uint32_t work;    // elements of a work tile's buffer: of a tile, or half of it where two are
+    uint32_t work;    // elements of a work tile's buffer, as many as a tile's or fewer
     uint32_t load_slots;  // lanes of a load: one tile, or several without channels of their own
     uint32_t load;        // elements of a load's buffer
     uint32_t whole_load;  // a core's last load is made in parts where it has more elements
@@ -58,7 +60,9 @@ struct ChannelSumTiling {
     uint32_t block_channels;  // channels of a block
     uint32_t vector_space;    // floats of a block's channel vector in the unified buffer
     uint32_t sum_space;       // floats of a block's sums there
+    uint32_t spare_sums;      // as many more, to add to a block's; 0 where it is summed up once
     uint32_t input_buffers;   // 2, or 3 where a load may be stored while another is worked on
+    uint32_t joined;          // loads, and cores, begin with the first lane of (b, o)
     uint32_t turns;           // sums of CHANNEL_SUM_CHANNELS by transposing sixteen lanes whole
     uint64_t before[2];  // bits of sixteen lanes by eight rows: what shares a block with the lane
                          // before; of rows 0 to 3, 4 to 7

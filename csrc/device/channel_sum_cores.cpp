@@ -2,18 +2,15 @@
 
 #include <algorithm>
 
+#include "device/channel_sum_rows.h"
+
 namespace ascend_grad::device {
 namespace {
 
-constexpr int64_t kLeastCoreBytes = 16 << 10;    // that pay for starting another core
-constexpr uint32_t kReadingCores = 32;           // that load what global memory delivers
-constexpr int64_t kLeastPerExchanged = 32;       // bytes of data; for less, cores are too many
-constexpr int64_t kLeastPerEvenly = 200;         // the same where fewer load as fast
-constexpr uint32_t kFewRowCores = 31;            // that load as fast, of rows,
-constexpr int64_t kLeastPerFew = 60;             // where that much takes long beside their starts,
-constexpr uint32_t kManyRowCores = 40;           // else so many,
-constexpr int64_t kLeastPerMany = 25;            // unless they exchange more than that
-constexpr double kStartBytes = 48 * kCopyBytes;  // of all cores, during the start of a copy
+constexpr int64_t kLeastCoreBytes = 16 << 10;  // that pay for starting another core
+constexpr uint32_t kReadingCores = 32;         // that load what global memory delivers
+constexpr int64_t kLeastPerExchanged = 32;     // bytes of data; for less, cores are too many
+constexpr int64_t kLeastPerEvenly = 200;       // the same where fewer load as fast
 
 // As in kernels_ascendc/common/channel_walk.h.
 int64_t owner(int64_t item, int64_t items, int64_t cores) {
@@ -26,8 +23,10 @@ int64_t most_contributions(const ChannelSumTiling& t, int64_t cores) {
     const int64_t units = t.outer * t.inner;
     int64_t most = 1;
     for (int64_t block = 0; block < t.blocks && most < cores; ++block) {
-        const int64_t first = block * units;
-        const int64_t last = block == t.blocks - 1 ? t.units - 1 : first + units - 1;
+        // Cores begin with a load of joined channels where their share would begin inside it.
+        const int64_t inner = block == t.blocks - 1 ? t.last_inner : t.inner;
+        const int64_t first = block * units + (t.joined ? inner - 1 : 0);
+        const int64_t last = block == t.blocks - 1 ? t.units - 1 : (block + 1) * units - 1;
         most = std::max(
             most, owner(last / t.cut, shares, cores) - owner(first / t.cut, shares, cores) + 1);
     }
@@ -47,35 +46,7 @@ int64_t exchanged_bytes(const ChannelSumTiling& t, const ChannelSumKernel& kerne
     return floats * t.channels * 2 * static_cast<int64_t>(sizeof(float));
 }
 
-// Cores that share all rows, where each exchanges sums of all columns: as few as load what global
-// memory delivers, unless those have so little data that what each does but for loading takes long.
-uint32_t row_cores(ChannelSumTiling t, const ChannelSumKernel& kernel, int64_t bytes) {
-    const auto per_exchanged = [&](uint32_t cores) {
-        t.contributions = cores;
-        return bytes / exchanged_bytes(t, kernel);
-    };
-    if (kernel.writes) return kManyRowCores;  // they store meanwhile
-    const bool few =
-        per_exchanged(kFewRowCores) >= kLeastPerFew || per_exchanged(kManyRowCores) < kLeastPerMany;
-    return few ? kFewRowCores : kManyRowCores;
-}
-
 }  // namespace
-
-bool are_joined(const ChannelSumTiling& t) {
-    return t.layout == CHANNEL_SUM_CHANNELS && t.pitch % kFloatsOfBlock != 0;
-}
-
-double joined_cost(int64_t loads, int64_t bytes, int64_t cores) {
-    const auto each = static_cast<double>(divide_up(loads, cores));
-    return each * (static_cast<double>(cores * bytes) + kStartBytes);
-}
-
-int64_t joined_cores(int64_t loads, int64_t bytes, const ChannelLimits& limits) {
-    const bool fewer =
-        joined_cost(loads, bytes, limits.enough) < joined_cost(loads, bytes, limits.cores);
-    return fewer ? limits.enough : limits.cores;
-}
 
 int64_t enough_cores(const ChannelSumKernel& kernel, const Product& product) {
     return kernel.writes ? product.cores : std::min(product.cores, kReadingCores);
@@ -84,18 +55,20 @@ int64_t enough_cores(const ChannelSumKernel& kernel, const Product& product) {
 uint32_t share_out(const ChannelShape& shape, const ChannelSumKernel& kernel,
                    const ChannelLimits& limits, ChannelSumTiling& t) {
     const int64_t bytes = shape.numel() * kernel.element_bytes * (kernel.writes ? 3 : 2);
-    const int64_t shares = divide_up(t.units, t.cut);
-    const int64_t most = are_joined(t)
-                             ? joined_cores(shares, t.cut * t.length * kernel.element_bytes, limits)
-                             : limits.cores;
+    // Of joined channels no core is without a load.
+    const int64_t shares = t.joined ? t.units / t.inner : divide_up(t.units, t.cut);
+    const int64_t most =
+        t.joined ? joined_cores(shares, t.inner * t.length * kernel.element_bytes, limits)
+                 : limits.cores;
     auto cores = to_u32(std::min({most, shares, divide_up(bytes, kLeastCoreBytes)}));
     t.contributions = to_u32(most_contributions(t, cores));
     const int64_t least = shares_evenly(t) ? kLeastPerEvenly : kLeastPerExchanged;
-    const bool are_rows = t.layout == CHANNEL_SUM_EVEN_ROWS;
-    if ((kernel.writes && !are_rows) || cores <= kReadingCores ||
-        exchanged_bytes(t, kernel) * least <= bytes)
-        return cores;
-    cores = are_rows ? std::min(cores, row_cores(t, kernel, bytes)) : kReadingCores;
+    if (t.layout == CHANNEL_SUM_EVEN_ROWS) {
+        cores = to_u32(std::min<int64_t>(cores, row_cores(t, kernel, limits, bytes)));
+    } else if (!kernel.writes && cores > kReadingCores &&
+               exchanged_bytes(t, kernel) * least > bytes) {
+        cores = kReadingCores;
+    }
     t.contributions = to_u32(most_contributions(t, cores));
     return cores;
 }

@@ -5,13 +5,6 @@
 
 namespace ascend_grad::device {
 
-// Channels without gaps between them, wherever each begins.
-bool are_joined(const ChannelSumTiling& t);
-// Bytes that all cores could load while the slowest of `cores` makes its share of so many loads.
-double joined_cost(int64_t loads, int64_t bytes, int64_t cores);
-// Which number of cores gets through them sooner.
-int64_t joined_cores(int64_t loads, int64_t bytes, const ChannelLimits& limits);
-
 // Cores that move what global memory delivers.
 int64_t enough_cores(const ChannelSumKernel& kernel, const Product& product);
 // Returns the number of cores and sets how many contribute to a sum.

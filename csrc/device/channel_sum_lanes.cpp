@@ -1,19 +1,22 @@
-#include "device/channel_sum_cores.h"
+#include "device/channel_sum_lanes.h"
 
 #include <algorithm>
 
 namespace ascend_grad::device {
 namespace {
 
-constexpr double kPieceBytes = 72;      // that take as long as another piece of a copy
-constexpr double kOddCopies = 1 / 0.7;  // time of copies that begin unevenly
-constexpr int64_t kManyRows = 64;       // that are worth joining
-constexpr int64_t kHeads = 6;           // times the room before a lane that pay for it
-constexpr int64_t kLeastJoined = 64;    // elements of a channel, for less sums take long
-constexpr int64_t kMostJoined = 64;     // channels, of which each core exchanges sums
-constexpr int64_t kMaxGroup = 255;      // repeats of one instruction
-constexpr int64_t kManyFlat = 128;      // channels, of one row or several, that repeats run over
-constexpr int64_t kMostFlat = 1536;     // sums for which there is room beside a tile
+constexpr double kPieceBytes = 72;               // that take as long as another piece of a copy
+constexpr double kOddCopies = 1 / 0.7;           // time of copies that begin unevenly
+constexpr double kStartBytes = 48 * kCopyBytes;  // of all cores, during the start of a copy
+constexpr int64_t kManyRows = 64;                // that are worth joining
+constexpr int64_t kHeads = 6;                    // times the room before a lane that pay for it
+constexpr int64_t kLeastJoined = 64;             // elements of a channel, for less sums take long
+constexpr double kMuchLess = 0.9;                // of the time, for which sums may take longer
+constexpr double kUnequal = 0.95;    // what unequal loads have to take of the time of equal ones
+constexpr int64_t kMostJoined = 64;  // channels, of which each core exchanges sums
+constexpr int64_t kMaxGroup = 255;   // repeats of one instruction
+constexpr int64_t kManyFlat = 128;   // channels, of one row or several, that repeats run over
+constexpr int64_t kMostFlat = 1536;  // sums for which there is room beside a tile
 
 void set_lanes(ChannelSumTiling& t, int64_t length, int64_t slots, const ChannelLimits& limits) {
     t.length = t.last_length = t.tail = t.last_tail = to_u32(length);
@@ -62,6 +65,11 @@ double piece_cost(const ChannelShape& shape, int64_t columns, const ChannelLimit
     return kPieceBytes + (is_odd ? (kOddCopies - 1.0) * bytes : 0.0);
 }
 
+// What exchanging sums of so many columns takes, of a row.
+double exchange_cost(const ChannelShape& shape, int64_t columns, const ChannelLimits& limits) {
+    return static_cast<double>(limits.exchanged * columns) / static_cast<double>(shape.outer);
+}
+
 // Columns of a block. All blocks have as many cores, so they should be equal; they begin evenly if
 // rows do. Narrow ones are more pieces of copies, and of wide ones more cores exchange sums.
 int64_t block_columns(const ChannelShape& shape, const ChannelLimits& limits) {
@@ -71,11 +79,7 @@ int64_t block_columns(const ChannelShape& shape, const ChannelLimits& limits) {
     for (int64_t end = even; best == 0 || end < row + even; end += even) {
         const int64_t columns = std::min(end, row);
         if (best > 0 && columns > limits.tile) break;
-        const auto blocks = static_cast<double>(divide_up(row, columns));
-        const auto bytes = static_cast<double>(columns * limits.element);
-        const double exchanged =
-            static_cast<double>(limits.exchanged * columns) / static_cast<double>(shape.outer);
-        const double cost = blocks * (bytes + piece_cost(shape, columns, limits)) + exchanged;
+        const double cost = row_cost(shape, columns, limits);
         if (best == 0 || cost < least) {
             best = columns;
             least = cost;
@@ -206,29 +210,79 @@ int64_t spread_group(const ChannelShape& shape, const ChannelLimits& limits) {
     return std::max(group, least);
 }
 
-// How many neighbouring channels to take as one stretch where a lane each would leave gaps; 0:
-// none. Loads then begin with the first of them only, so that there must be as many in every one.
-int64_t joined_channels(const ChannelShape& shape, const ChannelLimits& limits) {
+// Bytes that all cores could load while the slowest of `cores` makes its share of so many loads.
+double joined_cost(int64_t loads, int64_t bytes, int64_t cores) {
+    const auto each = static_cast<double>(divide_up(loads, cores));
+    return each * (static_cast<double>(cores * bytes) + kStartBytes);
+}
+
+// What loads of so many neighbouring channels of a row take, of the time of their bytes.
+double joined_share(const ChannelShape& shape, int64_t count, const ChannelLimits& limits) {
+    const int64_t channel = shape.inner * limits.element, all = shape.outer * shape.channels;
+    const int64_t loads = shape.outer * divide_up(shape.channels, count);
+    const int64_t cores = joined_cores(loads, count * channel, limits);
+    double cost = joined_cost(loads, count * channel, cores);
+    if (const int64_t rest = shape.channels % count) {
+        // Cores have as many channels: one with a row's last ones has more loads than others.
+        const int64_t each = divide_up(all, cores), few = std::min(shape.outer, each / rest);
+        const int64_t left = std::max<int64_t>(each - few * rest, 0);
+        cost =
+            std::max(cost, joined_cost(few * cores, rest * channel, cores) +
+                               joined_cost(divide_up(left, count) * cores, count * channel, cores));
+    }
+    return cost / static_cast<double>(all * channel);
+}
+
+// How many neighbouring channels to take as one stretch where that takes at most `least` of the
+// time of their bytes; 0: none. Loads then begin with the first of them, best as many in every one.
+int64_t joined_channels(const ChannelShape& shape, double least, const ChannelLimits& limits) {
     if (!limits.copies_bytes || shape.inner < kLeastJoined) return 0;
-    const int64_t most = std::min(kMostJoined, limits.tile / shape.inner);
+    const int64_t most = std::min({kMostJoined, limits.tile / shape.inner, shape.channels});
     int64_t best = 0;
-    double least = kOddCopies;
-    for (int64_t count = 1; count <= most; ++count) {
-        const bool fits = count <= CHANNEL_SUM_MAX_CHANNELS || pays_turning(count, shape.inner);
-        if (!fits || shape.channels % count != 0) continue;
-        const int64_t loads = shape.outer * shape.channels / count;
-        const int64_t bytes = count * shape.inner * limits.element;
-        const double cost = joined_cost(loads, bytes, joined_cores(loads, bytes, limits)) /
-                            static_cast<double>(loads * bytes);
-        if (cost <= least) {  // the longest, which begin early the least often
-            best = count;
-            least = cost;
+    for (const bool divides : {true, false}) {
+        if (!divides) least *= kUnequal;
+        for (int64_t count = 1; count <= most; ++count) {
+            const bool fits = count <= CHANNEL_SUM_MAX_CHANNELS || pays_turning(count, shape.inner);
+            if (!fits || (shape.channels % count == 0) != divides) continue;
+            const double share = joined_share(shape, count, limits);
+            if (share > least) continue;
+            best = count;  // the longest, which begin early the least often
+            least = share;
         }
     }
     return best;
 }
 
+// What lanes of channels take at most of that time where they are joined instead: they begin
+// unevenly, or some loads are short.
+double worst_share(const ChannelShape& shape, bool has_odd_lanes, const ChannelLimits& limits) {
+    if (has_odd_lanes) return kOddCopies;
+    if (shape.inner % limits.packed == 0) return 0.0;
+    return kMuchLess * joined_share(shape, kLanes * spread_group(shape, limits), limits);
+}
+
 }  // namespace
+
+double row_cost(const ChannelShape& shape, int64_t columns, const ChannelLimits& limits) {
+    const auto blocks = static_cast<double>(divide_up(shape.channels, columns));
+    const auto bytes = static_cast<double>(columns * limits.element);
+    return blocks * (bytes + piece_cost(shape, columns, limits)) +
+           exchange_cost(shape, columns, limits);
+}
+
+double even_row_cost(const ChannelShape& shape, int64_t load, int64_t cores,
+                     const ChannelLimits& limits) {
+    const auto bytes = static_cast<double>(shape.channels * limits.element);
+    const double share = static_cast<double>(cores) / static_cast<double>(limits.cores);
+    return bytes + bytes / static_cast<double>(load) * kCopyBytes +
+           share * exchange_cost(shape, shape.channels, limits);
+}
+
+int64_t joined_cores(int64_t loads, int64_t bytes, const ChannelLimits& limits) {
+    const bool fewer =
+        joined_cost(loads, bytes, limits.enough) < joined_cost(loads, bytes, limits.cores);
+    return fewer ? limits.enough : limits.cores;
+}
 
 bool pays_turning(int64_t channels, int64_t length) {
     return 45 * channels > divide_up(channels, kLanes) * (280 + length / 2);
@@ -249,7 +303,8 @@ void choose_lanes(const ChannelShape& shape, const ChannelLimits& limits, Channe
         tile_flat(shape, limits, t);
     } else if (row <= lane) {
         tile_groups(shape, limits, t);
-    } else if (const int64_t joined = has_odd_lanes ? joined_channels(shape, limits) : 0) {
+    } else if (const int64_t joined =
+                   joined_channels(shape, worst_share(shape, has_odd_lanes, limits), limits)) {
         tile_channels(shape, 1, joined, CHANNEL_SUM_CHANNELS, limits, t);
         t.pitch = t.length;
     } else if (shape.inner <= lane) {

@@ -13,6 +13,9 @@ constexpr int64_t kEvenBytes = 512;  // where GM transfers begin best
 constexpr int64_t kBlockBytes = 32;
 constexpr int64_t kFloatsOfBlock = 8;
 constexpr double kCopyBytes = 540;  // that take as long as the start of a copy
+constexpr int64_t kTile = 4096;     // elements that keep the vector unit busy
+constexpr int64_t kLoads = 4;       // of a core, at least: they overlap with its work
+constexpr int64_t kSlack = 64;      // elements that instructions may touch behind a tile
 constexpr int64_t kStretch = 9;     // elements by which a lane of joined rows may be longer
 
 // The smallest f for which f * value is a multiple of `multiple`.
@@ -57,6 +60,15 @@ inline uint32_t to_u32(int64_t value) {
 // Whether adding up so many channels of CHANNEL_SUM_CHANNELS one by one takes longer than
 // transposing them: cycles for each, for each sixteen, and for each element of those.
 bool pays_turning(int64_t channels, int64_t length);
+
+// Bytes that take as long as a row (S = 1) by blocks of so many columns, or loaded as part of a run
+// in loads of so many bytes by so many cores.
+double row_cost(const ChannelShape& shape, int64_t columns, const ChannelLimits& limits);
+double even_row_cost(const ChannelShape& shape, int64_t load, int64_t cores,
+                     const ChannelLimits& limits);
+
+// Which number of cores gets through so many loads of joined channels sooner.
+int64_t joined_cores(int64_t loads, int64_t bytes, const ChannelLimits& limits);
 
 // Sets what lanes are, and how many a tile has.
 void choose_lanes(const ChannelShape& shape, const ChannelLimits& limits, ChannelSumTiling& t);

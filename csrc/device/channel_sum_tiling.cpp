@@ -1,14 +1,12 @@
 #include <algorithm>
 
 #include "device/channel_sum_cores.h"
+#include "device/channel_sum_rows.h"
 
 namespace ascend_grad::device {
 namespace {
 
-constexpr int64_t kTile = 4096;       // elements that keep the vector unit busy
-constexpr int64_t kLoads = 4;         // of a core, at least: they overlap with its work
 constexpr int64_t kManyLoads = 1000;  // of all cores, beside which the last ones are little
-constexpr int64_t kSlack = 64;        // elements that instructions may touch behind a tile
 // As the kernels ask for them: PReLU's constants, of 910A and elsewhere, there with what masks are
 // rounded up by; ChannelLanes::kTailBytes of 910A.
 constexpr uint64_t kConstantBytes910A = 768, kConstantBytes = 512, kTailBytes910A = 1536;
@@ -40,6 +38,47 @@ void set_spaces(const ChannelLimits& limits, ChannelSumTiling& t) {
     t.tile = to_u32(round_up(std::max<int64_t>(tile, 1024) + kSlack, kSlack));
     t.load_slots = t.slots;
     t.load = t.tile;
+    t.spare_sums = to_u32(limits.sums + 1);
+    // Channels without gaps between them, wherever each begins.
+    t.joined = t.layout == CHANNEL_SUM_CHANNELS && t.pitch % kFloatsOfBlock != 0;
+}
+
+// Whether lanes that are transposed have gaps between them, of which nothing is known.
+bool has_gaps(const ChannelSumTiling& t) {
+    const bool is_transposed = t.layout == CHANNEL_SUM_GROUPS || t.layout == CHANNEL_SUM_SPREAD;
+    return is_transposed && t.pitch != t.lane_stride;
+}
+
+// Bytes of unified buffer with work tiles of so many elements.
+uint64_t bytes_with(const ChannelSumTiling& t, const ChannelSumKernel& kernel,
+                    const Product& product, uint64_t elements) {
+    const uint64_t tile = t.tile;
+    const uint64_t work = std::max<uint64_t>(kernel.work, product.arch == 100 ? 1 : 0);
+    uint64_t bytes = 2 * t.input_buffers * (uint64_t{t.load} * kernel.element_bytes + kEvenBytes);
+    const uint64_t work_bytes = work * elements * sizeof(float);
+    bytes += (1 + kernel.sums) * tile * sizeof(float) + work_bytes;
+    if (kernel.writes)
+        bytes += product.arch == 100 ? work_bytes + kConstantBytes910A
+                                     : (tile + t.load) / 8 + kConstantBytes;
+    if (product.arch == 100) bytes += kTailBytes910A;
+    if (kernel.vector_bytes < sizeof(float)) bytes += 2 * t.vector_space * kernel.vector_bytes;
+    bytes +=
+        (2 * t.vector_space + (kernel.sums + t.spare_sums) * t.sum_space + kSlack) * sizeof(float);
+    return bytes + 512;
+}
+
+// Two work tiles are together as large as a tile: what needs both at once goes through it in parts.
+// Not where gaps would come to lie among the values that are expanded there. Where nothing is
+// written this is only for longer loads of joined channels: it takes an instruction more, and
+// longer after a core's last load.
+uint32_t work_elements(const ChannelSumTiling& t, const ChannelSumKernel& kernel,
+                       const Product& product) {
+    const uint32_t half = to_u32(round_up(t.tile / 2, kSlack));
+    if (kernel.work != 2 || has_gaps(t)) return t.tile;
+    if (kernel.writes) return half;
+    const bool fits = bytes_with(t, kernel, product, t.tile) <= product.buffer_bytes;
+    const bool pays = t.joined && t.outer * t.blocks >= kManyLoads;
+    return pays && !fits ? half : t.tile;
 }
 
 // Copies are best long; what is worked on at once need not be, and takes more room.
@@ -60,29 +99,13 @@ void lengthen_loads(const ChannelSumKernel& kernel, const Product& product, Chan
         longer.tile = to_u32(round_up(tile + kSlack, kSlack));
         longer.load_slots = to_u32(tiles * slots);
         longer.load = to_u32(round_up(tiles * slots * t.pitch + kSlack, kSlack));
+        longer.work = work_elements(longer, kernel, product);
         if (buffer_bytes(longer, kernel, product) > product.buffer_bytes) break;
         if (longer.load_slots > best.load_slots) best = longer;
     }
     t = best;
     // Of a channel's pieces equal loads: a long one would wait for both buffers.
     if (t.layout == CHANNEL_SUM_PIECES) t.load_slots = to_u32(even_part(t.inner, t.load_slots));
-}
-
-// Rows that follow each other, some of which begin unevenly: pieces from even place to even place,
-// wherever rows begin in them.
-void load_evenly(const ChannelShape& shape, const ChannelSumKernel& kernel, const Product& product,
-                 ChannelSumTiling& t) {
-    const int64_t piece = kEvenBytes / kernel.element_bytes, load = t.load_slots * t.pitch;
-    const bool are_rows = t.layout == CHANNEL_SUM_ROWS && t.blocks == 1 && t.pitch == t.lane_stride;
-    if (!are_rows || !product.has_byte_copies || t.pitch % piece == 0 || load < piece) return;
-    // Where a tile ends within a load.
-    if (t.period * kernel.element_bytes % kBlockBytes != 0) return;
-    t.layout = CHANNEL_SUM_EVEN_ROWS;
-    t.lane_stride = piece;
-    t.length = t.last_length = t.pitch = to_u32(piece);
-    t.slots = t.load_slots = to_u32(load / piece);
-    t.units = t.inner = t.last_inner = divide_up(shape.numel(), piece);
-    t.tail = t.last_tail = to_u32(shape.numel() - (t.units - 1) * piece);
 }
 
 // Where cores begin: evenly, and on products that store whole blocks never within one.
@@ -107,14 +130,6 @@ void set_cut(ChannelSumTiling& t, const ChannelSumKernel& kernel, const Product&
         const int64_t even = factor_to(t.lane_stride * kernel.element_bytes, bytes);
         if (rows && even <= t.load_slots) t.cut = even;
     }
-    // Joined channels: loads begin with the first one.
-    if (are_joined(t)) t.cut = t.inner;
-}
-
-// Whether lanes that are transposed have gaps between them, of which nothing is known.
-bool has_gaps(const ChannelSumTiling& t) {
-    const bool is_transposed = t.layout == CHANNEL_SUM_GROUPS || t.layout == CHANNEL_SUM_SPREAD;
-    return is_transposed && t.pitch != t.lane_stride;
 }
 
 // Nothing overlaps with what comes after the last load. Where that is little beside what the parts
@@ -125,42 +140,11 @@ uint32_t whole_load(const ChannelSumTiling& t, const ChannelSumKernel& kernel,
     return product.arch == 100 || begins_oddly ? t.load : to_u32(kTile);
 }
 
-// Bytes of unified buffer with work tiles of so many elements.
-uint64_t bytes_with(const ChannelSumTiling& t, const ChannelSumKernel& kernel,
-                    const Product& product, uint64_t elements) {
-    const uint64_t tile = t.tile;
-    const uint64_t work = std::max<uint64_t>(kernel.work, product.arch == 100 ? 1 : 0);
-    uint64_t bytes = 2 * t.input_buffers * (uint64_t{t.load} * kernel.element_bytes + kEvenBytes);
-    const uint64_t work_bytes = work * elements * sizeof(float);
-    bytes += (1 + kernel.sums) * tile * sizeof(float) + work_bytes;
-    if (kernel.writes)
-        bytes += product.arch == 100 ? work_bytes + kConstantBytes910A
-                                     : (tile + t.load) / 8 + kConstantBytes;
-    if (product.arch == 100) bytes += kTailBytes910A;
-    if (kernel.vector_bytes < sizeof(float)) bytes += 2 * t.vector_space * kernel.vector_bytes;
-    bytes += (2 * t.vector_space + (2 * kernel.sums + 1) * t.sum_space + kSlack) * sizeof(float);
-    return bytes + 512;
-}
-
-// Two work tiles are together as large as a tile: what needs both at once goes through it in parts.
-// Not where gaps would come to lie among the values that are expanded there. Where nothing is
-// written this is only for longer loads of joined channels: it takes an instruction more, and
-// longer after a core's last load.
-uint32_t work_elements(const ChannelSumTiling& t, const ChannelSumKernel& kernel,
-                       const Product& product) {
-    const uint32_t half = to_u32(round_up(t.tile / 2, kSlack));
-    if (kernel.work != 2 || has_gaps(t)) return t.tile;
-    if (kernel.writes) return half;
-    const bool fits = bytes_with(t, kernel, product, t.tile) <= product.buffer_bytes;
-    const bool pays = are_joined(t) && t.outer * t.blocks >= kManyLoads;
-    return pays && !fits ? half : t.tile;
-}
-
 }  // namespace
 
 uint64_t buffer_bytes(const ChannelSumTiling& t, const ChannelSumKernel& kernel,
                       const Product& product) {
-    return bytes_with(t, kernel, product, work_elements(t, kernel, product));
+    return bytes_with(t, kernel, product, t.work);
 }
 
 // Lanes and buffers, in the longest tiles that fit.
@@ -183,12 +167,15 @@ ChannelSumTiling fit_lanes(const ChannelShape& shape, const ChannelSumKernel& ke
                                  product.arch != 100 &&
                                  !(t.layout == CHANNEL_SUM_SPREAD && has_gaps(t));
         t.input_buffers = stores_long ? 3 : 2;
+        t.work = work_elements(t, kernel, product);
         if (buffer_bytes(t, kernel, product) <= product.buffer_bytes) return t;
     }
 }
 
-ChannelSumTiling tile_channel_sum(const ChannelShape& shape, const ChannelSumKernel& kernel,
+ChannelSumTiling tile_channel_sum(const ChannelShape& tensor, const ChannelSumKernel& kernel,
                                   const Product& product, uint32_t& cores) {
+    ChannelShape shape = tensor;
+    if (shape.channels == 1) shape = {1, 1, tensor.numel()};  // one run of memory
     ChannelLimits limits{};
     limits.element = kernel.element_bytes;
     limits.cores = product.cores;
@@ -210,13 +197,12 @@ ChannelSumTiling tile_channel_sum(const ChannelShape& shape, const ChannelSumKer
         if (limits.flat) t = fit_lanes(shape, kernel, product, limits);
     }
     cores = 1;
-    if (shape.numel() > 0) {
-        lengthen_loads(kernel, product, t);
-        load_evenly(shape, kernel, product, t);
-    }
-    t.work = work_elements(t, kernel, product);
     if (shape.numel() == 0) return t;
+    if (!tile_even_rows(shape, kernel, product, limits, t)) lengthen_loads(kernel, product, t);
     t.whole_load = whole_load(t, kernel, product);
+    // Of one tile the first sum is made while the second input arrives.
+    if (t.layout == CHANNEL_SUM_EVEN_ROWS && !kernel.writes)
+        t.whole_load = std::min(t.whole_load, t.period);
     set_cut(t, kernel, product);
     cores = share_out(shape, kernel, limits, t);
     t.partial_pitch = round_up(shape.channels * t.width, kEvenBytes / 4);

@@ -109,8 +109,8 @@ class ChannelSum {
 
   private:
     __aicore__ inline uint32_t buffer_floats() const {
-        return (1 + kSums) * tiling_.tile + kWork * tiling_.work + (kSums + 1) * tiling_.sum_space +
-               kRepeatFloats;
+        return (1 + kSums) * tiling_.tile + kWork * tiling_.work +
+               tiling_.spare_sums * tiling_.sum_space + kRepeatFloats;
     }
 
     // What a core has of one block of channels.
@@ -124,11 +124,13 @@ class ChannelSum {
         for (bool at_end = false; !at_end;) {
             uint32_t reduced = 0;  // sums
             LaneRun run;
-            for (uint32_t tiles = 0; tiles < kTilesPerSum && !at_end;
-                 tiles += (run.count - 1) / tiling_.period + 1) {
+            for (uint64_t elements = 0;
+                 elements < uint64_t{kTilesPerSum} * tiling_.period && !at_end;
+                 elements += added_elements(run)) {
                 at_end = walk.next(run);
-                const bool first = tiles == 0;
-                const bool splits = kSplits && run.count <= tiling_.period;
+                const bool first = elements == 0;
+                const bool splits = kSplits && run.count <= tiling_.period &&
+                                    (!is_run() || keeps_work(run) || walk.done());
                 const bool in_parts = kInParts && splits && walk.done() &&
                                       channels.has_sides(run) && buffers_.has_parts(run);
                 const Load& load = load_inputs(run, walk, first, in_parts);
@@ -160,6 +162,15 @@ class ChannelSum {
             added = true;
         }
         store_sums(sums, stored, walk);
+    }
+
+    // Whether loads go on in a tile where the one before ended.
+    __aicore__ inline bool is_run() const {
+        return tiling_.layout == CHANNEL_SUM_EVEN_ROWS;
+    }
+    // Elements that a load adds to sums, or as many as add to each sum as often.
+    __aicore__ inline uint32_t added_elements(const LaneRun& run) const {
+        return is_run() ? run.count : round_up(run.count, tiling_.period);
     }
 
     // Those from the begin-th on.
@@ -226,9 +237,9 @@ class ChannelSum {
 
     // Zeros where the first load of a sum sets nothing.
     __aicore__ inline void clear_around(const LaneRun& run) {
-        const uint32_t begin = run.begin, end = begin + run.count;
+        const uint32_t begin = run.begin, room = room_of(run, 0, begin);
         const uint32_t rest =
-            (end < tiling_.period ? end : tiling_.period) / kBlockFloats * kBlockFloats;
+            (begin + (run.count < room ? run.count : room)) / kBlockFloats * kBlockFloats;
         for (uint32_t i = 0; i < kSums; ++i) {
             const LocalTensor<float> sum = tiles_.sums[i];
             if (begin > 0) Duplicate(sum, 0.0f, static_cast<int32_t>(begin));
@@ -243,19 +254,28 @@ class ChannelSum {
     };
     // The part that begins there: up to the tile's end, and what work tiles hold. None at the end.
     __aicore__ inline Part part_of(const LaneRun& run, uint32_t from, uint32_t at) const {
-        const uint32_t left = run.count - from, room = tiling_.period - at;
+        const uint32_t left = run.count - from, room = room_of(run, from, at);
         const uint32_t most = room < tiling_.work ? room : tiling_.work;
         return {from, at, left < most ? left : most};
+    }
+    // Elements from there to the tile's end, or to where its last block begins which the load goes
+    // on in.
+    __aicore__ inline uint32_t room_of(const LaneRun& run, uint32_t from, uint32_t at) const {
+        const uint32_t room = tiling_.margin + tiling_.period - at,
+                       rest = (from + room) % kBlock<T>;
+        return from + room < run.count ? room - rest : room;
     }
     __aicore__ inline Part first_part(const LaneRun& run) const {
         return part_of(run, 0, run.begin);
     }
     __aicore__ inline Part next_part(const LaneRun& run, const Part& part) const {
-        return part_of(run, part.from + part.count, (part.at + part.count) % tiling_.period);
+        const uint32_t at = part.at + part.count;
+        return part_of(run, part.from + part.count, at < tiling_.period ? at : at - tiling_.period);
     }
-    // Whether work tiles hold something for all elements of a load at once.
-    __aicore__ inline bool fits_work(const LaneRun& run) const {
-        return run.count <= tiling_.work;
+    // Whether work tiles keep what is left to do for all elements of a load, and one of them is
+    // free as a tile of scratch.
+    __aicore__ inline bool keeps_work(const LaneRun& run) const {
+        return run.count <= tiling_.work && tiling_.work == tiling_.tile;
     }
 
     // For loads of at most as many elements as a tile has; process() does what is left.
@@ -264,7 +284,7 @@ class ChannelSum {
         buffers_.wait_for_first();
         for (Part part = first_part(run); part.count > 0; part = next_part(run, part)) {
             if (first && part.from == 0) clear_around(run);
-            element_.begin(tiles_at(load, part, fits_work(run)), part.count, first);
+            element_.begin(tiles_at(load, part, keeps_work(run)), part.count, first);
             first = first && part.at + part.count < tiling_.period;
         }
     }
@@ -274,13 +294,13 @@ class ChannelSum {
         buffers_.take();
         if (!splits) buffers_.wait_for_first();
         for (Part part = first_part(run); part.count > 0; part = next_part(run, part)) {
-            const ElementTiles<T> tiles = tiles_at(load, part, splits && fits_work(run));
+            const ElementTiles<T> tiles = tiles_at(load, part, splits && keeps_work(run));
             if (!splits) {
                 if (first && part.from == 0) clear_around(run);
                 element_.begin(tiles, part.count, first);
             }
             if constexpr (kSplits) {
-                if (splits && !fits_work(run)) element_.resume(tiles, part.count);
+                if (splits && !keeps_work(run)) element_.resume(tiles, part.count);
             }
             element_(tiles, part.count, first);
             first = first && part.at + part.count < tiling_.period;
@@ -336,8 +356,8 @@ class ChannelSum {
                                         const ChannelTiles& channels, uint32_t lanes,
                                         [[maybe_unused]] const LaneRun& run) {
         if constexpr (kWork > 1) {
-            // Where work tiles are halves of a tile, neither holds what is left to do.
-            reduce(sums, 0, 1, channels, lanes, tiles_.work[fits_work(run) ? 1 : 0]);
+            // Where work tiles are shorter than a tile, neither holds what is left to do.
+            reduce(sums, 0, 1, channels, lanes, tiles_.work[keeps_work(run) ? 1 : 0]);
         } else {
             LocalTensor<T> other = buffers_.borrow();
             reduce(sums, 0, 1, channels, lanes, other.template ReinterpretCast<float>());

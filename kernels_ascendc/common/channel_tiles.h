@@ -145,13 +145,14 @@ class ChannelTiles {
           row_(tiling.layout == CHANNEL_SUM_EVEN_ROWS ? lane_floats_ : tiling.pitch),
           group_pitch_(round_up(tiling.group, kSumStep)) {}
 
-    // tile[k] = the value of element k's channel, for a block's channels, which with
+    // whole[margin + k] = the value of element k's channel, for a block's channels, which with
     // CHANNEL_SUM_SPREAD are `vector_pitch` from lane to lane. The contents of the tiles `free` and
     // `scratch` are lost.
-    __aicore__ inline void expand(const LocalTensor<float>& tile, const LocalTensor<float>& vector,
+    __aicore__ inline void expand(const LocalTensor<float>& whole, const LocalTensor<float>& vector,
                                   uint32_t vector_pitch, uint32_t lanes,
                                   const LocalTensor<float>& free,
                                   const LocalTensor<float>& scratch) const {
+        const LocalTensor<float> tile = whole[tiling_.margin];
         switch (tiling_.layout) {
             case CHANNEL_SUM_ROWS:
             case CHANNEL_SUM_EVEN_ROWS:
@@ -161,6 +162,7 @@ class ChannelTiles {
                     copy_floats(tile, vector, row_);
                 }
                 repeat_floats(tile, row_, tiling_.period);
+                if (tiling_.margin > 0) copy_floats(whole, whole[tiling_.period], tiling_.margin);
                 break;
             case CHANNEL_SUM_CHANNELS:
                 expand_channels(tile, vector, lanes, free, scratch);
@@ -191,7 +193,11 @@ class ChannelTiles {
             return;
         }
         for (uint32_t i = 0; i < count; ++i) {
-            const LocalTensor<float> tile = tiles[i];
+            const LocalTensor<float> tile = tiles[i][tiling_.margin];
+            if (tiling_.margin > 0) {
+                const LocalTensor<float> last = tiles[i][tiling_.period];
+                Add(last, last, tiles[i], static_cast<int32_t>(tiling_.margin));
+            }
             switch (tiling_.layout) {
                 case CHANNEL_SUM_ROWS:
                 case CHANNEL_SUM_EVEN_ROWS:
@@ -231,14 +237,15 @@ class ChannelTiles {
     }
 #endif
 
-    // sums[c] = the sum of the eight floats values[c * 8 ...], c < count. Reads and writes whole
-    // groups of sixteen channels; `sums` may be `values`.
+    // sums[c] = the sum of the eight floats values[c * 8 ...], c < count. Writes whole groups of
+    // sixteen channels; `sums` may be `values`.
     __aicore__ inline void sum_eights(const LocalTensor<float>& sums,
                                       const LocalTensor<float>& values, uint32_t count,
                                       const LocalTensor<float>& scratch,
                                       const LocalTensor<float>& transposing) const {
         for (uint32_t c = 0; c < count; c += kLanes) {
-            interleave(scratch, values[c * kBlockFloats], kEights, kBlockFloats, transposing);
+            interleave(scratch, values[c * kBlockFloats], kEights, kBlockFloats, transposing,
+                       count - c);
             fold(scratch, kBlockFloats * kLanes, 2 * kLanes);
             Add(sums[c], scratch, scratch[kLanes], static_cast<int32_t>(kLanes));
         }

@@ -19,7 +19,7 @@ struct Share {
 // Neighbouring lanes that one load takes.
 struct LaneRun {
     uint64_t offset;  // elements from the tensor's begin
-    uint32_t begin;   // place of the first element in the tile
+    uint32_t begin;   // place of the first element in the tile, or before it in its margin
     uint32_t lanes;
     uint32_t length;  // of every lane but the last
     uint32_t last;
@@ -31,11 +31,10 @@ class ChannelWalk {
     __aicore__ inline ChannelWalk(const ChannelSumTiling& tiling)
         : tiling_(tiling), share_{(tiling.units + tiling.cut - 1) / tiling.cut, GetBlockNum()} {
         const int64_t core = GetBlockIdx();
-        unit_ = share_.begin(core) * tiling.cut;
-        end_ = least(share_.begin(core + 1) * tiling.cut, tiling.units);
-        const int64_t units = block_units(0);
-        block_ = tiling.blocks > 1 ? least(unit_ / units, tiling.blocks - 1) : 0;
-        at_ = unit_ - block_ * units;
+        unit_ = begin_of(core);
+        end_ = begin_of(core + 1);
+        block_ = block_of(unit_);
+        at_ = unit_ - block_ * block_units(0);
         share_end_ = end_;
         postpone();
     }
@@ -44,9 +43,7 @@ class ChannelWalk {
     __aicore__ inline int64_t block() const { return block_; }
     __aicore__ inline bool in_last_block() const { return block_ == tiling_.blocks - 1; }
     // Lanes of (block, o).
-    __aicore__ inline int64_t inner() const {
-        return in_last_block() ? tiling_.last_inner : tiling_.inner;
-    }
+    __aicore__ inline int64_t inner() const { return inner(block_); }
     __aicore__ inline uint32_t tail() const {
         return in_last_block() ? tiling_.last_tail : tiling_.tail;
     }
@@ -63,7 +60,7 @@ class ChannelWalk {
     __aicore__ inline uint32_t tail_channels() const { return tail() / tiling_.spatial; }
     // How many cores before this one have lanes of the block.
     __aicore__ inline int64_t predecessors() const {
-        const int64_t first = block_ * tiling_.outer * tiling_.inner;
+        const int64_t first = block_ * block_units(0) + (tiling_.joined ? inner() - 1 : 0);
         return GetBlockIdx() - share_.part_of(first / tiling_.cut);
     }
 
@@ -81,13 +78,14 @@ class ChannelWalk {
             lanes = (left + loads - 1) / loads;
         }
         // Nothing overlaps with what comes after a core's last load.
-        if (lanes == left && postponed_ == 0 && lanes * tiling_.pitch > tiling_.whole_load)
+        if (lanes == left && postponed_ == 0 && !tiling_.joined &&
+            lanes * tiling_.pitch > tiling_.whole_load)
             lanes = least(lanes, ((lanes + 1) / 2 + tiling_.cut - 1) / tiling_.cut * tiling_.cut);
         run.lanes = static_cast<uint32_t>(lanes);
         run.offset =
             block_ * tiling_.block_stride + row * tiling_.outer_stride + lane * tiling_.lane_stride;
         run.begin = tiling_.layout == CHANNEL_SUM_EVEN_ROWS
-                        ? static_cast<uint32_t>(run.offset % tiling_.period)
+                        ? static_cast<uint32_t>((run.offset + tiling_.margin) % tiling_.period)
                         : static_cast<uint32_t>(slot * tiling_.pitch);
         run.length = length();
         run.last = lane + lanes == lanes_per_run ? tail() : run.length;
@@ -132,8 +130,21 @@ class ChannelWalk {
         at_ += units;
     }
 
+    __aicore__ inline int64_t inner(int64_t block) const {
+        return block == tiling_.blocks - 1 ? tiling_.last_inner : tiling_.inner;
+    }
     __aicore__ inline int64_t block_units(int64_t block) const {
-        return tiling_.outer * (block == tiling_.blocks - 1 ? tiling_.last_inner : tiling_.inner);
+        return tiling_.outer * inner(block);
+    }
+    __aicore__ inline int64_t block_of(int64_t unit) const {
+        return tiling_.blocks > 1 ? least(unit / block_units(0), tiling_.blocks - 1) : 0;
+    }
+    // The first unit of that core.
+    __aicore__ inline int64_t begin_of(int64_t core) const {
+        const int64_t unit = least(share_.begin(core) * tiling_.cut, tiling_.units);
+        if (!tiling_.joined) return unit;
+        const int64_t block = block_of(unit);
+        return unit - (unit - block * block_units(0)) % inner(block);
     }
 
     const ChannelSumTiling& tiling_;

@@ -56,17 +56,16 @@ Core walk(const Case& c, bool marked) {
             at_end = walk.next(run);
             const bool wraps = t.layout == CHANNEL_SUM_EVEN_ROWS;
             const uint32_t slot = wraps ? 0 : run.begin / t.pitch;
+            const int64_t in_row = walk.inner();
+            require(!t.joined || run.lanes == in_row, "lanes of joined channels", c, run.lanes);
             require(run.lanes > 0 && slot + run.lanes <= t.load_slots, "lanes of a load", c,
                     run.lanes);
             require(slot == 0 || t.load_slots == t.slots, "slots of a load", c, slot);
             require(run.count + 64 <= t.load, "elements of a load", c, run.count);
-            // Batch norm works on a load's first input by itself: of halves, the other one is no
-            // whole tile of scratch.
-            require(c.kernel.writes || t.work == t.tile || run.count > t.work,
-                    "elements beside halved work tiles", c, run.count);
-            const uint32_t block = wraps ? 32 / c.kernel.element_bytes : 8;
-            require(run.begin < t.period && run.begin % block == 0,
-                    "where a load begins in the tile", c, run.begin);
+            require(run.begin < t.period && run.begin % 8 == 0, "where a load begins in the tile",
+                    c, run.begin);
+            require(!wraps || (run.begin + t.period - run.offset % t.period) % t.period == t.margin,
+                    "which element a load begins at in the tile", c, run.begin);
             require(!wraps || run.offset * c.kernel.element_bytes % 512 == 0,
                     "where a load of even rows begins", c, static_cast<int64_t>(run.offset));
             if (core.units == 0) first_lanes = run.lanes;
@@ -94,13 +93,17 @@ void check_memory(const Case& c) {
     require(c.cores >= 1 && c.cores <= c.product.cores, "cores", c, c.cores);
     const int64_t moved = c.shape.numel() * c.kernel.element_bytes * (c.kernel.writes ? 3 : 2);
     require(moved >= (16 << 10) || c.cores == 1, "cores for little work", c, c.cores);
-    require(t.period + 64 <= t.tile, "elements of a tile", c, t.tile);
-    require(t.work == t.tile || (c.kernel.work == 2 && 2 * t.work >= t.tile && t.work % 64 == 0),
+    require(t.margin + t.period + 64 <= t.tile, "elements of a tile", c, t.tile);
+    require(t.work == t.tile || (c.kernel.work == 2 && 2 * t.work >= t.tile && t.work % 64 == 0) ||
+                (t.layout == CHANNEL_SUM_EVEN_ROWS && t.work >= 2048 && t.work % 64 == 0),
             "elements of a work tile", c, t.work);
     require(!t.turns || 16 * (t.length + 16) <= t.tile, "elements of turned lanes", c, t.tile);
-    require(t.load_slots >= t.slots &&
-                (t.load_slots * t.pitch <= t.period || t.period * c.kernel.element_bytes % 32 == 0),
+    const bool in_blocks = t.period * c.kernel.element_bytes % 32 == 0;
+    require(t.load_slots >= t.slots && (t.load_slots * t.pitch <= t.period || in_blocks ||
+                                        t.layout == CHANNEL_SUM_EVEN_ROWS),
             "tiles of a load", c, t.load_slots);
+    require(t.margin == (t.layout == CHANNEL_SUM_EVEN_ROWS && !in_blocks ? 8 : 0),
+            "elements before a tile", c, t.margin);
     require(t.pitch * c.kernel.element_bytes % 32 == 0 || t.lane_stride == t.pitch,
             "distance of lanes", c, t.pitch);
     require(t.layout != CHANNEL_SUM_CHANNELS || t.turns || t.slots <= CHANNEL_SUM_MAX_CHANNELS,
@@ -114,13 +117,20 @@ void check_memory(const Case& c) {
         require(t.cut == 1, "cut", c, t.cut);
     }
     if (t.layout == CHANNEL_SUM_EVEN_ROWS)
-        require(t.period % (t.rows * t.group) == 0, "whole rows of a tile", c, t.period);
+        require(t.period % (t.rows * t.group) == 0 && t.period % 8 == 0, "whole rows of a tile", c,
+                t.period);
     if (t.rows > 1 && (t.layout == CHANNEL_SUM_ROWS || t.layout == CHANNEL_SUM_EVEN_ROWS)) {
         const kernels::JoinedRows joined(t.group, t.rows);
         require(joined.sum_floats() <= t.sum_space, "floats of joined sums", c, t.sum_space);
         require(joined.scratch_floats() <= t.tile, "floats to join rows with", c, t.tile);
         require(joined.sum_floats() + 8 <= t.work || !c.kernel.writes, "the same, of a work tile",
                 c, t.work);
+        // Batch norm joins the first sum's while the second is left to do.
+        const uint32_t inputs =
+            2 * (t.load + 512 / c.kernel.element_bytes) * c.kernel.element_bytes / 4;
+        const uint32_t free = c.kernel.work == 0 ? inputs : t.work == t.tile ? t.work : 2 * t.work;
+        require(joined.scratch_floats() <= free || c.kernel.writes, "the same, beside other work",
+                c, free);
     }
     if (c.kernel.writes && !c.product.has_byte_copies) {
         for (uint32_t core = 1; core < c.cores; ++core) {
@@ -155,6 +165,8 @@ void check_cores(const Case& c) {
         least = std::min(least, core.units);
         most = std::max(most, core.units);
         contributions = std::max(contributions, core.contribution);
+        require(t.spare_sums > 0 || core.elements <= 64 * int64_t{t.period},
+                "elements that are added up once", c, core.elements);
         for (const auto& [begin, end] : core.stretches) {
             require(begin >= 0 && end <= c.shape.numel(), "end of a lane", c, end);
             for (int64_t i = begin; i < end; ++i) ++seen[static_cast<size_t>(i)];
@@ -163,7 +175,9 @@ void check_cores(const Case& c) {
     require(elements == c.shape.numel(), "elements that are covered", c, elements);
     for (size_t i = 0; i < seen.size(); ++i)
         require(seen[i] == 1, "element that is not covered once", c, static_cast<int64_t>(i));
-    require(most - least <= 2 * t.cut, "units by which cores differ", c, most - least);
+    const int64_t step = t.joined ? t.inner : t.cut;
+    require(most - least <= 2 * step, "units by which cores differ", c, most - least);
+    require(least > 0 || c.shape.numel() == 0, "units of a core", c, least);
     require(contributions == t.contributions, "cores that share a block", c, contributions);
 }
 
@@ -195,7 +209,11 @@ int main(int argc, char** argv) {
         {3, 65536, 17},    {1, 4097, 8191},    {7, 5, 53},         {2, 23806, 1},
         {32, 192, 1225},   {64, 500, 49},      {4484, 7, 73},      {300, 1, 12321},
         {955, 282, 5},     {9, 1536, 13},      {2, 3, 251001},     {1, 1127, 3545},
-        {4096, 1000, 1},   {6144, 500, 1},
+        {4096, 1000, 1},   {6144, 500, 1},     {4096, 1001, 1},    {4096, 1725, 1},
+        {581, 3000, 1},    {1000, 1291, 1},    {66000, 777, 1},    {763, 1100, 1},
+        {240, 193, 100},   {88, 382, 121},     {10, 957, 1225},    {4, 359, 529},
+        {2, 67, 10001},    {600, 1023, 1},     {20000, 3, 1},      {2000, 1373, 1},
+        {700, 2810, 1},
     };
     for (const ChannelShape& shape : hard) check_all(shape);
     std::mt19937 random(1);
