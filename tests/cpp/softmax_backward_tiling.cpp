@@ -40,6 +40,8 @@ struct Case {
         return t.traversal == kSoftmaxColumns || t.traversal == kSoftmaxPacked;
     }
     int64_t plane() const { return shape.length * shape.inner; }
+    // Rows or small planes as they lie.
+    bool is_dense() const { return t.traversal == kSoftmaxRows && t.pitch == plane(); }
     int64_t teams() const { return blocks / t.parts; }
     int64_t least_size() const { return std::min(shape.in_size, shape.out_size); }
     // As the kernel shares out items, and units of rows or elements among a team.
@@ -66,7 +68,9 @@ struct Case {
         sum += buffer * (is_strips() ? (widens ? 8 : 4) : is_rows && !widens ? 4 : 12);
         if (is_rows) {
             const int64_t sums = round_up(t.tile, 16) * 64;
-            sum += sums + (product.arch == 100 ? 2048 : sums / 8) + t.unit * 2 * 4;
+            sum +=
+                shape.inner > 1 ? plane_scratch() : sums + (product.arch == 100 ? 2048 : sums / 8);
+            sum += t.unit * 2 * 4;
         }
         if (!is_strips()) return sum;
         const bool packed = t.traversal == kSoftmaxPacked;
@@ -89,17 +93,25 @@ struct Case {
         return sum;
     }
 
+    // Elements of small planes after which columns and blocks of floats repeat.
+    int64_t period() const {
+        const int64_t least = std::lcm<int64_t>(shape.inner, 8);
+        return least == shape.inner || least > 64 ? least : 64 / least * least;
+    }
+    int64_t plane_scratch() const {
+        return period() == shape.inner ? 32 : period() * round_up(t.tile, 8) * 4;
+    }
+
     void check() const {
         require(blocks >= 1 && blocks <= product.cores, "more blocks than cores");
         require(blocks % t.parts == 0, "teams of unequal size");
         const int64_t moved = shape.numel() * (2 * shape.in_size + shape.out_size);
         require(moved > 1 << 14 || blocks == 1, "several cores for little work");
         require(bytes() <= product.buffer_bytes, "more than the unified buffer");
-        const bool is_dense = t.traversal == kSoftmaxRows && t.pitch == shape.length;
         require(t.tile >= 1 && t.buffer % 16 == 0, "tile or buffer");
         // Packed, only sums lie that far apart, which are floats.
         const int64_t block = t.traversal == kSoftmaxPacked ? 8 : 16;
-        require(is_dense || t.pitch % block == 0, "pitch");
+        require(is_dense() || t.pitch % block == 0, "pitch");
         require(t.input_buffers >= 2 && t.input_buffers <= (product.arch == 100 ? 4 : 8),
                 "input buffers");
         check_shares();
@@ -121,20 +133,26 @@ struct Case {
     void check_planes() const {
         require(t.items == shape.outer && t.parts == 1, "items are planes");
         if (t.traversal == kSoftmaxRows) {
-            require(shape.inner == 1 && t.pitch >= shape.length, "rows overlap");
+            require(t.pitch == plane() || (shape.inner == 1 && t.pitch > plane()),
+                    "planes overlap");
+            require(shape.inner == 1 || period() == shape.inner || plane() >= period() + 7,
+                    "a plane shorter than a period of its sums");
+            require(shape.inner == 1 || period() == shape.inner || period() <= 8 * 2 * 255,
+                    "a period that one instruction does not transpose");
+            require(shape.inner == 1 || product.has_byte_copies, "planes between blocks");
             require(t.first >= 1 && t.first <= t.tile, "first tile");
             require(t.unit * least_size() == 32 || t.unit * least_size() == 512, "unit of copies");
             int64_t size = round_up(t.tile * t.pitch, 16);
-            if (t.pitch == shape.length) {
+            if (is_dense()) {
                 const auto cuts = [&](int64_t rows, int64_t bytes) {
-                    return rows * shape.length * least_size() % bytes != 0;
+                    return rows * t.pitch * least_size() % bytes != 0;
                 };
                 const auto cut = [&](int64_t bytes) {
                     return cuts(t.tile, bytes) || cuts(t.first, bytes) ||
                            cuts(t.items_per_group, bytes);
                 };
                 require(!cut(32) || product.has_byte_copies, "tiles or shares between blocks");
-                require(!cuts(t.items_per_group, 32) || shape.length * least_size() >= 64,
+                require(!cuts(t.items_per_group, 32) || plane() * least_size() >= 64,
                         "a share's begin within a block");
                 const int64_t unit = t.unit, to = std::max<int64_t>(unit, 16);
                 if (cut(unit * least_size())) size = round_up(unit - 1 + t.tile * t.pitch, to);
