@@ -134,9 +134,14 @@ class SoftmaxStrips : SoftmaxTiles<T, U, kSoftmaxMaxQueued> {
             uint64_t skipped[2] = {(1ull << chunk.skipped) - 1, 0};
             Duplicate(products, 0.0f, skipped, 1, 1, 8);
         }
-        fold_rows(products, 1, count, t_.pitch, 0);
         // Only lanes with data: what pads rows is not defined.
-        const uint32_t lanes = chunks_.is_packed() ? at_most(count, t_.pitch) : strip.columns;
+        uint32_t lanes = chunks_.is_packed() ? at_most(count, t_.pitch) : strip.columns;
+        if (chunks_.is_packed() && t_.inner == 1 && count >= 2 * kFloatsPerRepeat) {
+            fold_row(products, 0, count);
+            lanes = kFloatsPerRepeat;
+        } else {
+            fold_rows(products, 1, count, t_.pitch, 0);
+        }
         sums_.add(products, lanes, chunk.phase);
     }
 

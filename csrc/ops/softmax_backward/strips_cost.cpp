@@ -88,6 +88,11 @@ double StripTiler::cycles(const SoftmaxBackwardTiling& t, int64_t teams) const {
     if (product_.has_byte_copies && strips > 1 && t.parts == 1 && chunks > 2 && !is_packed_) {
         end += 3 * kCopyCycles * chunks - std::min(waiting, computing / chunks + hidden / 2);
     }
+    if (product_.has_byte_copies) {
+        // Nothing is loaded while the last strip is written, for which half the instructions are.
+        const double stores = elements * static_cast<double>(shape_.out_size) / rate;
+        end += std::max(0.0, computing / 2 - stores);
+    }
     double cycles =
         strips * (busy + exchange) + end + (strips - 1) * std::max(0.0, waiting - hidden);
     if (product_.has_core_barrier) {
