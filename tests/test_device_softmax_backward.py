@@ -113,6 +113,9 @@ def test_hard_shapes(soc: str, shape: tuple[int, ...], dim: int) -> None:
         (203, 47, 13),
         (97, 404, 2),
         (190, 12, 107),
+        (3, 21, 16641),  # rows that are copied by themselves
+        (1, 2, 100003),
+        (20, 9, 4097),
     ],
 )
 def test_planes_that_begin_anywhere(shape: tuple[int, ...], dtype: np.dtype, out: np.dtype) -> None:
@@ -131,6 +134,8 @@ def test_planes_that_begin_anywhere(shape: tuple[int, ...], dtype: np.dtype, out
         ((8000, 20, 40), FLOAT16, 1.05),
         ((2000, 81, 21), FLOAT16, 1.08),
         ((5000, 77, 7), FLOAT32, 1.05),
+        ((124, 3, 4243), FLOAT32, 1.11),
+        ((90, 9, 4097), FLOAT32, 1.13),
     ],
     ids=str,
 )

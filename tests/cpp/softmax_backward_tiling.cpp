@@ -89,6 +89,7 @@ struct Case {
         } else if (t.parts > 1) {
             sum += std::min<int64_t>(t.parts, at_once) * shared * 4;
         }
+        if (t.rows_apart > 0) sum += round_up(t.pitch / 8, 32);
         if (t.parts > 1 && !product.has_core_barrier) sum += blocks * 32;
         return sum;
     }
@@ -184,6 +185,11 @@ struct Case {
                        : t.unit == 1 || t.unit * shape.inner * least_size() % 512 == 0,
                 "chunks off 512 bytes");
         require(packed || t.tile * t.unit <= 4095, "rows of one copy");
+        if (t.rows_apart > 0) {
+            require(product.has_byte_copies && !packed && t.unit == 1 && t.parts == 1,
+                    "rows that cannot be copied apart");
+            require(t.pitch >= t.width + 15, "no room to shift rows");
+        }
         require(product.has_byte_copies || packed || t.unit == 1, "rows between blocks");
         require(first_unit(0) == 0 && first_unit(t.parts) == units(), "rows without a core");
         require(t.parts == 1 || t.items_per_group == 1, "teams take single strips");
@@ -252,12 +258,13 @@ int main() {
     const auto extent = [&](double most) {
         return std::max<int64_t>(1, static_cast<int64_t>(std::exp2(uniform(0, most))));
     };
-    const int64_t hard[][3] = {{1, 1, 1},          {1, 2, 1},          {3, 1, 7},
-                               {1000000, 10, 1},   {8, 32000, 1},      {64, 1000, 49},
-                               {1, 1024, 4096},    {1, 16, 262144},    {1, 1 << 30, 1},
-                               {1, 5000000001, 1}, {1, 3, 1500000001}, {3000000001, 2, 1},
-                               {1, 70001, 70001},  {70001, 70001, 1},  {7, 1 << 20, 3},
-                               {1, 1, 4294967311}, {2, 2, 1LL << 31},  {1, 1LL << 32, 15}};
+    const int64_t hard[][3] = {
+        {1, 1, 1},         {1, 2, 1},          {3, 1, 7},          {1000000, 10, 1},
+        {8, 32000, 1},     {64, 1000, 49},     {1, 1024, 4096},    {1, 16, 262144},
+        {1, 1 << 30, 1},   {1, 5000000001, 1}, {1, 3, 1500000001}, {3000000001, 2, 1},
+        {1, 70001, 70001}, {70001, 70001, 1},  {7, 1 << 20, 3},    {1, 1, 4294967311},
+        {2, 2, 1LL << 31}, {1, 1LL << 32, 15}, {4, 21, 263169},    {124, 3, 4243},
+        {5000, 77, 7},     {1872, 12, 107},    {8000, 20, 40}};
     int64_t tiled = 0, refused = 0;
     for (const Soc soc : {Soc::kAscend910B, Soc::kAscend310P, Soc::kAscend910}) {
         for (int round = 0; round < 6000; ++round) {

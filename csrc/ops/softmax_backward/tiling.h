@@ -49,4 +49,7 @@ struct SoftmaxBackwardTiling {
     uint32_t slice;
     // Columns: chunks of the next strip of a plane begin so many rows before those of this one.
     uint32_t shift;
+    // Columns: 1 where each row is copied by itself, from a multiple of 512 bytes on, and what lies
+    // before that apart.
+    uint32_t rows_apart;
 };
