@@ -14,6 +14,7 @@ constexpr double kCopyCycles = 30;       // of a copy of its own
 constexpr double kStripCycles = 200;     // from the last chunk's sums to the first one's result
 constexpr double kChunkCycles = 120;     // of vector instructions' start-ups in both passes
 constexpr double kApartCycles = 75;      // of the copies of a row that goes by itself
+constexpr double kApartFactor = 1.05;    // more than that, for many short copies
 constexpr double kPackCycles = 75;       // of vector instructions, for the result of such a row
 constexpr double kExchangeCycles = 300;  // more, in a team
 constexpr double kSoftCycles = 2500;     // more, without a barrier in hardware
@@ -104,6 +105,7 @@ double StripTiler::cycles(const SoftmaxBackwardTiling& t, int64_t teams) const {
     }
     double cycles =
         strips * (busy + exchange) + end + (strips - 1) * std::max(0.0, waiting - hidden);
+    if (t.rows_apart > 0) cycles *= kApartFactor;
     if (product_.has_core_barrier) {
         // A byte in a hundred beyond the least counts as much as three of time.
         const double share = bytes / (bytes - exchanged - (loads - inputs));
