@@ -13,7 +13,6 @@ constexpr int64_t kMinBytesPerBlock = 16 << 10;  // below, starting a core costs
 constexpr int64_t kMinRowTileBytes = 4 << 10;
 constexpr int64_t kMaxTileRows = 4095;  // that one copy can have
 constexpr int64_t kRowsAtOnce = 8;
-constexpr int64_t kLeastPlanes = 2;
 constexpr int64_t kLongestPeriod = 4080;  // of small planes' sums, in elements
 // Estimates, to choose by.
 constexpr double kElementCycles = 0.15;   // of vector instructions, of float32
@@ -194,13 +193,17 @@ bool tile_rows(const Shape& shape, const device::Product& product, SoftmaxBackwa
     return true;
 }
 
-// Small planes, of which several fit: a plane by itself takes as many instructions for its sums.
+// Planes that fit as a whole, with what copies at multiples of 512 bytes have of others: several
+// small ones take hardly more instructions for their sums than one, and as strips, that have no
+// room for floats, inputs of 16 bits would be converted twice.
 bool tile_planes(const Shape& shape, const device::Product& product, SoftmaxBackwardTiling& t,
                  uint32_t& blocks) {
     const int64_t period = plane_period(shape), plane = shape.length * shape.inner;
     if (!product.has_byte_copies || shape.inner == 1 || shape.length == 1) return false;
+    // Of a few, each has several cores.
+    if (2 * shape.outer < most_blocks(shape, product)) return false;
     if (period != shape.inner && (plane < period + 7 || period > kLongestPeriod)) return false;
-    return most_rows(shape, product, plane, 512 / shape.least_size()) >= kLeastPlanes &&
+    return most_rows(shape, product, plane, 512 / shape.least_size()) >= 1 &&
            tile_rows(shape, product, t, blocks);
 }
 
