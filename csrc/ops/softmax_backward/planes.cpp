@@ -193,9 +193,8 @@ bool tile_rows(const Shape& shape, const device::Product& product, SoftmaxBackwa
     return true;
 }
 
-// Planes that fit as a whole, with what copies at multiples of 512 bytes have of others: several
-// small ones take hardly more instructions for their sums than one, and as strips, that have no
-// room for floats, inputs of 16 bits would be converted twice.
+// Planes that fit as a whole: several small ones take hardly more instructions for their sums than
+// one, and as strips, that have no room for floats, inputs of 16 bits would be converted twice.
 bool tile_planes(const Shape& shape, const device::Product& product, SoftmaxBackwardTiling& t,
                  uint32_t& blocks) {
     const int64_t period = plane_period(shape), plane = shape.length * shape.inner;
@@ -203,8 +202,7 @@ bool tile_planes(const Shape& shape, const device::Product& product, SoftmaxBack
     // Of a few, each has several cores.
     if (2 * shape.outer < most_blocks(shape, product)) return false;
     if (period != shape.inner && (plane < period + 7 || period > kLongestPeriod)) return false;
-    return most_rows(shape, product, plane, 512 / shape.least_size()) >= 1 &&
-           tile_rows(shape, product, t, blocks);
+    return tile_rows(shape, product, t, blocks);
 }
 
 }  // namespace
