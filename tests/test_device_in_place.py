@@ -39,6 +39,10 @@ def operands(dtype: np.dtype, *shapes: tuple[int, ...]) -> list[np.ndarray]:
         ((1, 3000001), 1),  # chunks that are read twice
         ((8, 300001), 1),
         ((3, 200000, 5), 1),
+        ((203, 47, 13), 1),  # planes that cores share out inside blocks
+        ((150, 301, 5), 1),
+        ((3, 21, 16641), 1),  # rows copied by themselves
+        ((20, 9, 4097), 1),
     ],
 )
 def test_softmax(soc: str, shape: tuple[int, ...], dim: int, dtype: np.dtype) -> None:

@@ -83,6 +83,9 @@ def test_random_configurations(soc: str, dtype: np.dtype, device_seeds: range) -
         ((2, 3, 4, 5, 6), 2),
         ((10, 20, 31), 1),
         ((700, 9, 11), 1),
+        ((60, 20, 40), 1),  # small planes, several at a time
+        ((50, 41, 34), 1),
+        ((30, 7, 100), 1),
         ((2, 3, 8200), 1),
         ((1, 2, 100000), 1),
         ((4, 5000, 16), 1),
@@ -99,7 +102,21 @@ def test_hard_shapes(soc: str, shape: tuple[int, ...], dim: int) -> None:
 @pytest.mark.parametrize("out", [FLOAT32, FLOAT16], ids=str)
 @pytest.mark.parametrize("dtype", [FLOAT32, FLOAT16], ids=str)
 @pytest.mark.parametrize(
-    "shape", [(9, 333, 7), (30, 19, 300), (5, 81, 81), (3, 2000, 20), (5, 40001)]
+    "shape",
+    [
+        (9, 333, 7),
+        (30, 19, 300),
+        (5, 81, 81),
+        (3, 2000, 20),
+        (5, 40001),
+        (150, 301, 5),
+        (203, 47, 13),
+        (97, 404, 2),
+        (190, 12, 107),
+        (3, 21, 16641),  # rows that are copied by themselves
+        (1, 2, 100003),
+        (20, 9, 4097),
+    ],
 )
 def test_planes_that_begin_anywhere(shape: tuple[int, ...], dtype: np.dtype, out: np.dtype) -> None:
     """What a block of 32 bytes has of the plane before is neither summed nor stored."""
@@ -114,6 +131,11 @@ def test_planes_that_begin_anywhere(shape: tuple[int, ...], dtype: np.dtype, out
         ((529, 2001), FLOAT16, 1.17),
         ((500, 81, 81), FLOAT32, 1.1),
         ((1000, 19, 300), FLOAT16, 1.11),
+        ((8000, 20, 40), FLOAT16, 1.05),
+        ((2000, 81, 21), FLOAT16, 1.08),
+        ((5000, 77, 7), FLOAT32, 1.05),
+        ((124, 3, 4243), FLOAT32, 1.11),
+        ((90, 9, 4097), FLOAT32, 1.13),
     ],
     ids=str,
 )

@@ -1,16 +1,17 @@
 #pragma once
 
+#include "softmax_backward/plane_sums.h"
 #include "softmax_backward/row_sums.h"
 #include "softmax_backward/tiles.h"
 
 namespace kernels {
 
-// inner == 1: tiles of whole rows, `pitch` elements apart in the buffers: as they lie in memory, or
-// each from a block on. As they lie, copies begin and end at multiples of `unit` elements: what is
-// loaded with a tile's last unit stays in the unified buffer, and where the next tile begins inside
-// that unit, the whole of it is stored with the next tile. Where a core's first row begins inside a
-// block, its part of that block is stored apart. In place nothing before that row is loaded, as
-// another core may have stored there already.
+// Tiles of whole planes, which are rows where inner == 1, `pitch` elements apart in the buffers: as
+// they lie in memory, or, rows, each from a block on. As they lie, copies begin and end at
+// multiples of `unit` elements: what is loaded with a tile's last unit stays in the unified buffer,
+// and where the next tile begins inside that unit, the whole of it is stored with the next tile.
+// Where a core's first row begins inside a block, its part of that block is stored apart. In place
+// nothing before that row is loaded, as another core may have stored there already.
 template <typename T, typename U>
 class SoftmaxRows : SoftmaxTiles<T, U, kSoftmaxMaxQueued> {
     using Base = SoftmaxTiles<T, U, kSoftmaxMaxQueued>;
@@ -26,7 +27,8 @@ class SoftmaxRows : SoftmaxTiles<T, U, kSoftmaxMaxQueued> {
     __aicore__ SoftmaxRows(TPipe& pipe, const SoftmaxPointers& pointers,
                            const SoftmaxBackwardTiling& tiling)
         : Base(pipe, pointers, tiling),
-          length_(static_cast<uint32_t>(tiling.length)),
+          length_(static_cast<uint32_t>(tiling.length * tiling.inner)),
+          planes_(length_, static_cast<uint32_t>(tiling.inner)),
           share_(tiling, GetBlockNum(), GetBlockIdx()),
           reads_ahead_(pointers.out != pointers.grad_output && pointers.out != pointers.output),
           next_(share_.first),
@@ -34,8 +36,12 @@ class SoftmaxRows : SoftmaxTiles<T, U, kSoftmaxMaxQueued> {
         const uint32_t floats = t_.buffer * static_cast<uint32_t>(sizeof(float));
         pipe.InitBuffer(products_, floats);
         if (!kIsFloat<T>) pipe.InitBuffer(wide_, 2 * floats);
-        pipe.InitBuffer(sums_, sums_floats(t_.tile) * sizeof(float));
-        pipe.InitBuffer(scratch_, scratch_floats(t_.tile) * sizeof(float));
+        if (t_.inner > 1) {
+            pipe.InitBuffer(scratch_, planes_.scratch_floats(t_.tile) * sizeof(float));
+        } else {
+            pipe.InitBuffer(sums_, sums_floats(t_.tile) * sizeof(float));
+            pipe.InitBuffer(scratch_, scratch_floats(t_.tile) * sizeof(float));
+        }
         pipe.InitBuffer(carry_, 2 * t_.unit * static_cast<uint32_t>(sizeof(float)));
     }
 
@@ -119,7 +125,6 @@ class SoftmaxRows : SoftmaxTiles<T, U, kSoftmaxMaxQueued> {
         const LocalTensor<float> products = products_.template Get<float>();
         LocalTensor<float> wide;
         if constexpr (!kIsFloat<T>) wide = wide_.template Get<float>();
-        const LocalTensor<float> sums = sums_.template Get<float>();
 
         const uint32_t kept = is_first || start == 0 ? 0 : t_.unit;
         const uint32_t end = carried > 0 ? count - carried + t_.unit : count;
@@ -128,9 +133,15 @@ class SoftmaxRows : SoftmaxTiles<T, U, kSoftmaxMaxQueued> {
             joined(x[t_.buffer], wide[kIsFloat<T> ? 0 : t_.buffer], t_.unit, kept, end);
         if (!kIsFloat<T>) release(x);
         Mul(products, grad, output, static_cast<int32_t>(count));
-        sum_rows(sums, products, start, rows, length_, t_.pitch, scratch_.template Get<float>());
-
-        subtract_sums(grad, sums, start, rows, length_, t_.pitch);
+        const LocalTensor<float> scratch = scratch_.template Get<float>();
+        if (t_.inner > 1) {
+            planes_.sum(products, start, rows, scratch);
+            planes_.subtract(grad, products, start, rows);
+        } else {
+            const LocalTensor<float> sums = sums_.template Get<float>();
+            sum_rows(sums, products, start, rows, length_, t_.pitch, scratch);
+            subtract_sums(grad, sums, start, rows, length_, t_.pitch);
+        }
         if (carried > 0) {
             const LocalTensor<float> carry = carry_.template Get<float>();
             DataCopy(carry, grad[count - carried], t_.unit);
@@ -178,7 +189,8 @@ class SoftmaxRows : SoftmaxTiles<T, U, kSoftmaxMaxQueued> {
         stored_ += end - begin;
     }
 
-    const uint32_t length_;
+    const uint32_t length_;  // of a row, or elements of a plane
+    const PlaneSums planes_;
     const Share share_;
     const bool reads_ahead_;
     int64_t next_;                      // row to fetch

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "softmax_backward/even_rows.h"
 #include "softmax_backward/strip_chunks.h"
 #include "softmax_backward/strip_sums.h"
 #include "softmax_backward/tiles.h"
@@ -24,6 +25,7 @@ class SoftmaxStrips : SoftmaxTiles<T, U, kSoftmaxMaxQueued> {
                              const SoftmaxBackwardTiling& tiling)
         : Base(pipe, pointers, tiling),
           chunks_(tiling),
+          even_rows_(pipe, tiling),
           sums_(pipe, pointers.workspace, tiling, chunks_),
           holds_(tiling.chunks <= tiling.input_buffers),
           early_(tiling.parts > 1 &&
@@ -95,6 +97,8 @@ class SoftmaxStrips : SoftmaxTiles<T, U, kSoftmaxMaxQueued> {
                                const Strip& strip, const Chunk& chunk) {
         if (chunks_.is_packed()) {
             this->load_run(to, from, chunk.at, chunk.count, chunk.skipped);
+        } else if (t_.rows_apart > 0) {
+            even_rows_.load(to, from, chunk.at, chunk.count, strip.columns);
         } else {
             load_rows(to, from[chunk.at], chunk.count, strip.columns,
                       static_cast<uint64_t>(t_.inner), t_.pitch);
@@ -134,9 +138,14 @@ class SoftmaxStrips : SoftmaxTiles<T, U, kSoftmaxMaxQueued> {
             uint64_t skipped[2] = {(1ull << chunk.skipped) - 1, 0};
             Duplicate(products, 0.0f, skipped, 1, 1, 8);
         }
-        fold_rows(products, 1, count, t_.pitch, 0);
         // Only lanes with data: what pads rows is not defined.
-        const uint32_t lanes = chunks_.is_packed() ? at_most(count, t_.pitch) : strip.columns;
+        uint32_t lanes = chunks_.is_packed() ? at_most(count, t_.pitch) : strip.columns;
+        if (chunks_.is_packed() && t_.inner == 1 && count >= 2 * kFloatsPerRepeat) {
+            fold_row(products, 0, count);
+            lanes = kFloatsPerRepeat;
+        } else {
+            fold_rows(products, 1, count, t_.pitch, 0);
+        }
         sums_.add(products, lanes, chunk.phase);
     }
 
@@ -197,7 +206,14 @@ class SoftmaxStrips : SoftmaxTiles<T, U, kSoftmaxMaxQueued> {
     __aicore__ LocalTensor<U> end_chunk(const Strip& strip) {
         LocalTensor<U> result = results_.template AllocTensor<U>();
         subtract_total(strip);
-        this->finish(result, chunk_grad_, chunk_output_, chunks_.size(chunk_));
+        if (t_.rows_apart > 0) {
+            LocalTensor<U> all = products_.template Get<U>();
+            if constexpr (!kIsFloat<T>) all = wide_.template Get<U>();
+            this->finish(all, chunk_grad_, chunk_output_, chunks_.size(chunk_));
+            even_rows_.pack(result, all, chunk_.at, chunk_.count, strip.columns);
+        } else {
+            this->finish(result, chunk_grad_, chunk_output_, chunks_.size(chunk_));
+        }
         release(chunk_inputs_);
         if (chunk_.skipped > 0) this->pack_head(result, 0, chunk_.skipped);
         results_.EnQue(result);
@@ -209,6 +225,8 @@ class SoftmaxStrips : SoftmaxTiles<T, U, kSoftmaxMaxQueued> {
         this->order_stores();
         if (chunks_.is_packed()) {
             this->store_run(chunk_.at, result, chunk_.count, chunk_.skipped);
+        } else if (t_.rows_apart > 0) {
+            even_rows_.store(out_, chunk_.at, result, chunk_.count, strip.columns, this->tail_);
         } else {
             this->store_all(chunk_.at, result, chunk_.count, strip.columns,
                             static_cast<uint64_t>(t_.inner), t_.pitch);
@@ -232,6 +250,7 @@ class SoftmaxStrips : SoftmaxTiles<T, U, kSoftmaxMaxQueued> {
     }
 
     const StripChunks chunks_;
+    EvenRows<T, U> even_rows_;
     StripSums sums_;
     const bool holds_;  // all chunks of a strip
     // Loads before stores: a team's barrier waits for all of them, or hardly a buffer is free.

@@ -40,6 +40,8 @@ struct Case {
         return t.traversal == kSoftmaxColumns || t.traversal == kSoftmaxPacked;
     }
     int64_t plane() const { return shape.length * shape.inner; }
+    // Rows or small planes as they lie.
+    bool is_dense() const { return t.traversal == kSoftmaxRows && t.pitch == plane(); }
     int64_t teams() const { return blocks / t.parts; }
     int64_t least_size() const { return std::min(shape.in_size, shape.out_size); }
     // As the kernel shares out items, and units of rows or elements among a team.
@@ -66,7 +68,9 @@ struct Case {
         sum += buffer * (is_strips() ? (widens ? 8 : 4) : is_rows && !widens ? 4 : 12);
         if (is_rows) {
             const int64_t sums = round_up(t.tile, 16) * 64;
-            sum += sums + (product.arch == 100 ? 2048 : sums / 8) + t.unit * 2 * 4;
+            sum +=
+                shape.inner > 1 ? plane_scratch() : sums + (product.arch == 100 ? 2048 : sums / 8);
+            sum += t.unit * 2 * 4;
         }
         if (!is_strips()) return sum;
         const bool packed = t.traversal == kSoftmaxPacked;
@@ -85,8 +89,18 @@ struct Case {
         } else if (t.parts > 1) {
             sum += std::min<int64_t>(t.parts, at_once) * shared * 4;
         }
+        if (t.rows_apart > 0) sum += round_up(t.pitch / 8, 32);
         if (t.parts > 1 && !product.has_core_barrier) sum += blocks * 32;
         return sum;
+    }
+
+    // Elements of small planes after which columns and blocks of floats repeat.
+    int64_t period() const {
+        const int64_t least = std::lcm<int64_t>(shape.inner, 8);
+        return least == shape.inner || least > 64 ? least : 64 / least * least;
+    }
+    int64_t plane_scratch() const {
+        return period() == shape.inner ? 32 : period() * round_up(t.tile, 8) * 4;
     }
 
     void check() const {
@@ -95,11 +109,10 @@ struct Case {
         const int64_t moved = shape.numel() * (2 * shape.in_size + shape.out_size);
         require(moved > 1 << 14 || blocks == 1, "several cores for little work");
         require(bytes() <= product.buffer_bytes, "more than the unified buffer");
-        const bool is_dense = t.traversal == kSoftmaxRows && t.pitch == shape.length;
         require(t.tile >= 1 && t.buffer % 16 == 0, "tile or buffer");
         // Packed, only sums lie that far apart, which are floats.
         const int64_t block = t.traversal == kSoftmaxPacked ? 8 : 16;
-        require(is_dense || t.pitch % block == 0, "pitch");
+        require(is_dense() || t.pitch % block == 0, "pitch");
         require(t.input_buffers >= 2 && t.input_buffers <= (product.arch == 100 ? 4 : 8),
                 "input buffers");
         check_shares();
@@ -121,20 +134,26 @@ struct Case {
     void check_planes() const {
         require(t.items == shape.outer && t.parts == 1, "items are planes");
         if (t.traversal == kSoftmaxRows) {
-            require(shape.inner == 1 && t.pitch >= shape.length, "rows overlap");
+            require(t.pitch == plane() || (shape.inner == 1 && t.pitch > plane()),
+                    "planes overlap");
+            require(shape.inner == 1 || period() == shape.inner || plane() >= period() + 7,
+                    "a plane shorter than a period of its sums");
+            require(shape.inner == 1 || period() == shape.inner || period() <= 8 * 2 * 255,
+                    "a period that one instruction does not transpose");
+            require(shape.inner == 1 || product.has_byte_copies, "planes between blocks");
             require(t.first >= 1 && t.first <= t.tile, "first tile");
             require(t.unit * least_size() == 32 || t.unit * least_size() == 512, "unit of copies");
             int64_t size = round_up(t.tile * t.pitch, 16);
-            if (t.pitch == shape.length) {
+            if (is_dense()) {
                 const auto cuts = [&](int64_t rows, int64_t bytes) {
-                    return rows * shape.length * least_size() % bytes != 0;
+                    return rows * t.pitch * least_size() % bytes != 0;
                 };
                 const auto cut = [&](int64_t bytes) {
                     return cuts(t.tile, bytes) || cuts(t.first, bytes) ||
                            cuts(t.items_per_group, bytes);
                 };
                 require(!cut(32) || product.has_byte_copies, "tiles or shares between blocks");
-                require(!cuts(t.items_per_group, 32) || shape.length * least_size() >= 64,
+                require(!cuts(t.items_per_group, 32) || plane() * least_size() >= 64,
                         "a share's begin within a block");
                 const int64_t unit = t.unit, to = std::max<int64_t>(unit, 16);
                 if (cut(unit * least_size())) size = round_up(unit - 1 + t.tile * t.pitch, to);
@@ -166,6 +185,11 @@ struct Case {
                        : t.unit == 1 || t.unit * shape.inner * least_size() % 512 == 0,
                 "chunks off 512 bytes");
         require(packed || t.tile * t.unit <= 4095, "rows of one copy");
+        if (t.rows_apart > 0) {
+            require(product.has_byte_copies && !packed && t.unit == 1 && t.parts == 1,
+                    "rows that cannot be copied apart");
+            require(t.pitch >= t.width + 15, "no room to shift rows");
+        }
         require(product.has_byte_copies || packed || t.unit == 1, "rows between blocks");
         require(first_unit(0) == 0 && first_unit(t.parts) == units(), "rows without a core");
         require(t.parts == 1 || t.items_per_group == 1, "teams take single strips");
@@ -234,12 +258,13 @@ int main() {
     const auto extent = [&](double most) {
         return std::max<int64_t>(1, static_cast<int64_t>(std::exp2(uniform(0, most))));
     };
-    const int64_t hard[][3] = {{1, 1, 1},          {1, 2, 1},          {3, 1, 7},
-                               {1000000, 10, 1},   {8, 32000, 1},      {64, 1000, 49},
-                               {1, 1024, 4096},    {1, 16, 262144},    {1, 1 << 30, 1},
-                               {1, 5000000001, 1}, {1, 3, 1500000001}, {3000000001, 2, 1},
-                               {1, 70001, 70001},  {70001, 70001, 1},  {7, 1 << 20, 3},
-                               {1, 1, 4294967311}, {2, 2, 1LL << 31},  {1, 1LL << 32, 15}};
+    const int64_t hard[][3] = {
+        {1, 1, 1},         {1, 2, 1},          {3, 1, 7},          {1000000, 10, 1},
+        {8, 32000, 1},     {64, 1000, 49},     {1, 1024, 4096},    {1, 16, 262144},
+        {1, 1 << 30, 1},   {1, 5000000001, 1}, {1, 3, 1500000001}, {3000000001, 2, 1},
+        {1, 70001, 70001}, {70001, 70001, 1},  {7, 1 << 20, 3},    {1, 1, 4294967311},
+        {2, 2, 1LL << 31}, {1, 1LL << 32, 15}, {4, 21, 263169},    {124, 3, 4243},
+        {5000, 77, 7},     {1872, 12, 107},    {8000, 20, 40}};
     int64_t tiled = 0, refused = 0;
     for (const Soc soc : {Soc::kAscend910B, Soc::kAscend310P, Soc::kAscend910}) {
         for (int round = 0; round < 6000; ++round) {

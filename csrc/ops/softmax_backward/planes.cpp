@@ -13,6 +13,7 @@ constexpr int64_t kMinBytesPerBlock = 16 << 10;  // below, starting a core costs
 constexpr int64_t kMinRowTileBytes = 4 << 10;
 constexpr int64_t kMaxTileRows = 4095;  // that one copy can have
 constexpr int64_t kRowsAtOnce = 8;
+constexpr int64_t kLongestPeriod = 4080;  // of small planes' sums, in elements
 // Estimates, to choose by.
 constexpr double kElementCycles = 0.15;   // of vector instructions, of float32
 constexpr double kWideningCycles = 0.25;  // of 16-bit elements
@@ -87,12 +88,12 @@ bool tile_lanes(const Shape& shape, const device::Product& product, SoftmaxBackw
     return true;
 }
 
-// Of rows as they lie, that are shared out in groups.
+// Of rows, or planes, as they lie, that are shared out in groups.
 double rows_cycles(const Shape& shape, const device::Product& product, int64_t rows) {
     const int64_t groups = divide_up(shape.outer, rows), most = most_blocks(shape, product);
     const int64_t blocks = best_blocks(groups, most, product);
     const auto busy = static_cast<double>(std::max(blocks, saturating_blocks(product)));
-    const auto length = static_cast<double>(shape.length);
+    const auto length = static_cast<double>(shape.length * shape.inner);
     const auto share = static_cast<double>(divide_up(groups, blocks) * rows);
     const double copies =
         length * static_cast<double>(2 * shape.in_size + shape.out_size) / kCoreRate;
@@ -103,13 +104,14 @@ double rows_cycles(const Shape& shape, const device::Product& product, int64_t r
 // Rows after which one ends with a block.
 int64_t rows_to_block(const Shape& shape) {
     const int64_t block = 32 / shape.least_size();
-    return block / std::gcd(shape.length, block);
+    return block / std::gcd(shape.length * shape.inner, block);
 }
 
 // Between cores: blocks of 32 bytes where products store no less, else 512 bytes as long as that
 // leaves every core some groups, or any row where that shares out better.
 int64_t rows_per_group(const Shape& shape, const device::Product& product) {
-    const int64_t whole = rows_to_block(shape), row_bytes = shape.length * shape.least_size();
+    const int64_t whole = rows_to_block(shape),
+                  row_bytes = shape.length * shape.inner * shape.least_size();
     if (!product.has_byte_copies) return whole;
     if (row_bytes >= 64 &&
         rows_cycles(shape, product, whole) > kSharedFactor * rows_cycles(shape, product, 1)) {
@@ -120,35 +122,45 @@ int64_t rows_per_group(const Shape& shape, const device::Product& product) {
     return rows;
 }
 
+// Elements of a plane after which columns and blocks of floats repeat, as the kernel takes them.
+int64_t plane_period(const Shape& shape) {
+    const int64_t least = std::lcm<int64_t>(shape.inner, 8);
+    return least == shape.inner || least > 64 ? least : 64 / least * least;
+}
+
 // That fit, with room for parts of `unit` elements, at whose multiples copies begin.
 int64_t most_rows(const Shape& shape, const device::Product& product, int64_t pitch,
                   int64_t unit = 0) {
     const int64_t wide = shape.in_size == 4 ? 0 : 4;  // of grad_output, until sums are there
     const int64_t element = shape.chunk_bytes(2) + wide;
     const int64_t fixed = (4 << 10) + tail_bytes(product) + unit * (2 * element + 8);
-    const int64_t row = pitch * element + 4 * (kLanes + 2);
-    return std::min((product.buffer_bytes - fixed) / row, kMaxTileRows);
+    const int64_t room = product.buffer_bytes - fixed;
+    if (shape.inner > 1) {
+        const int64_t sums = shape.inner % 8 == 0 ? 0 : plane_period(shape) * 4;
+        return std::min((room - 7 * sums) / (pitch * element + sums), kMaxTileRows);
+    }
+    return std::min(room / (pitch * element + 4 * (kLanes + 2)), kMaxTileRows);
 }
 
 // Elements of a tile, with what its first and last units have of others where they are cut.
 int64_t row_buffer(const SoftmaxBackwardTiling& t) {
     const int64_t elements = int64_t{t.tile} * t.pitch;
     for (const int64_t rows : {int64_t{t.tile}, int64_t{t.first}, t.items_per_group}) {
-        if (t.pitch != t.length || rows * t.length % t.unit == 0) continue;
+        if (t.pitch != t.length * t.inner || rows * t.pitch % t.unit == 0) continue;
         return round_up(t.unit - 1 + elements, std::max<int64_t>(t.unit, kLanes));
     }
     return round_up(elements, kLanes);
 }
 
-// Several rows at a time, as they lie if as many of them fit as end with a block (any where the
-// product stores bytes), else each from a block on. False where not even one fits.
+// Several rows, or planes, at a time, as they lie if as many of them fit as end with a block (any
+// where the product stores bytes), else each from a block on. False where not even one fits.
 bool tile_rows(const Shape& shape, const device::Product& product, SoftmaxBackwardTiling& t,
                uint32_t& blocks) {
-    if (shape.length > product.buffer_bytes) return false;
+    const int64_t row = shape.length * shape.inner;
+    if (row > product.buffer_bytes) return false;
     const int64_t whole = rows_to_block(shape);
-    const bool is_dense =
-        most_rows(shape, product, shape.length) >= (product.has_byte_copies ? 1 : whole);
-    const int64_t pitch = is_dense ? shape.length : round_up(shape.length, kLanes);
+    const bool is_dense = most_rows(shape, product, row) >= (product.has_byte_copies ? 1 : whole);
+    const int64_t pitch = is_dense ? row : round_up(row, kLanes);
     const int64_t most = most_rows(shape, product, pitch);
     if (most < 1) return false;
     t = basic_tiling(shape, kSoftmaxRows);
@@ -156,7 +168,7 @@ bool tile_rows(const Shape& shape, const device::Product& product, SoftmaxBackwa
     t.groups = divide_up(t.items, t.items_per_group);
     blocks = static_cast<uint32_t>(best_blocks(t.groups, most_blocks(shape, product), product));
     const int64_t share = divide_up(t.groups, blocks) * t.items_per_group;
-    const int64_t least_rows = divide_up(kMinRowTileBytes, shape.length * shape.in_size);
+    const int64_t least_rows = divide_up(kMinRowTileBytes, row * shape.in_size);
     int64_t rows = std::min({std::max(divide_up(share, 4), least_rows), most, share});
     // As they lie, copies begin evenly where that leaves room for nearly as many rows, else at
     // blocks.
@@ -167,7 +179,8 @@ bool tile_rows(const Shape& shape, const device::Product& product, SoftmaxBackwa
     rows = std::min(rows, fit);
     t.unit = static_cast<uint32_t>(has_room ? even : 32 / shape.least_size());
     // Vectors take eight rows at once; tiles end with blocks where products store no less.
-    const int64_t step = !product.has_byte_copies ? whole : whole < kRowsAtOnce ? 1 : kRowsAtOnce;
+    const bool at_once = shape.inner == 1 && whole >= kRowsAtOnce;
+    const int64_t step = !product.has_byte_copies ? whole : at_once ? kRowsAtOnce : 1;
     if (is_dense && fit >= step) rows = std::min(round_up(rows, step), fit / step * step);
     // Rows that begin inside blocks take many instructions: a short tile, that is there soon,
     // first.
@@ -180,6 +193,18 @@ bool tile_rows(const Shape& shape, const device::Product& product, SoftmaxBackwa
     return true;
 }
 
+// Planes that fit as a whole: several small ones take hardly more instructions for their sums than
+// one, and as strips, that have no room for floats, inputs of 16 bits would be converted twice.
+bool tile_planes(const Shape& shape, const device::Product& product, SoftmaxBackwardTiling& t,
+                 uint32_t& blocks) {
+    const int64_t period = plane_period(shape), plane = shape.length * shape.inner;
+    if (!product.has_byte_copies || shape.inner == 1 || shape.length == 1) return false;
+    // Of a few, each has several cores.
+    if (2 * shape.outer < most_blocks(shape, product)) return false;
+    if (period != shape.inner && (plane < period + 7 || period > kLongestPeriod)) return false;
+    return tile_rows(shape, product, t, blocks);
+}
+
 }  // namespace
 
 bool tile(const Shape& shape, const device::Product& product, SoftmaxBackwardTiling& t,
@@ -188,6 +213,7 @@ bool tile(const Shape& shape, const device::Product& product, SoftmaxBackwardTil
     const int64_t least_row = product.has_byte_copies ? 30 : 128;
     const bool is_short = shape.inner > 1 || shape.length < least_row;
     if (is_short && tile_lanes(shape, product, t, blocks)) return true;
+    if (tile_planes(shape, product, t, blocks)) return true;
     if (shape.inner == 1 && shape.length > 1 && tile_rows(shape, product, t, blocks)) return true;
     return tile_strips(shape, product, t, blocks);
 }

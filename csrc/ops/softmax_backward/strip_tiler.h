@@ -51,7 +51,8 @@ class StripTiler {
     // `unit`, after which that repeats, if there is none.
     int64_t shift_of(int64_t width, int64_t unit) const;
 
-    void try_strips(int64_t width, int64_t unit, int64_t parts, int64_t most);
+    void try_strips(int64_t width, int64_t unit, int64_t parts, int64_t most,
+                    bool rows_apart = false);
     // With so many chunks in buffers, or more than there are (0). False where they do not fit.
     bool choose_teams(SoftmaxBackwardTiling& t, int64_t chunks, int64_t most_buffers, int64_t most);
     // What teams share out, once chunks are known.

@@ -57,6 +57,11 @@ StripTiler::Choice StripTiler::best() {
         }
         if (width == shape_.inner) break;
     }
+    for (int64_t k = 8; is_uneven && k <= 256; k += k / 8) {
+        const int64_t strips = divide_up(shape_.inner, k * step / 4);
+        try_strips(round_up(divide_up(shape_.inner, strips), 16), 1, 1, most, true);
+        if (strips == 1) break;
+    }
     return best_;
 }
 
@@ -100,6 +105,7 @@ int64_t StripTiler::fixed_bytes(const SoftmaxBackwardTiling& t, bool holds) cons
     const int64_t slot = round_up(t.pitch + period, kSoftmaxSlotFloats);
     int64_t bytes = tail_bytes(product_) + (holds ? 2 : kLevels) * slot * 4;
     if (is_packed_) bytes += shape_.inner == 1 ? 3 * 256 * 4 : row_bytes();
+    if (t.rows_apart > 0) bytes += round_up(t.pitch / 8, 32);
     if (t.parts > 1) bytes += received_floats(t) * 4;
     if (t.parts > 1 && !product_.has_core_barrier) bytes += product_.cores * 32;
     return bytes;
@@ -117,7 +123,8 @@ int64_t StripTiler::shift_of(int64_t width, int64_t unit) const {
     return shift;
 }
 
-void StripTiler::try_strips(int64_t width, int64_t unit, int64_t parts, int64_t most) {
+void StripTiler::try_strips(int64_t width, int64_t unit, int64_t parts, int64_t most,
+                            bool rows_apart) {
     SoftmaxBackwardTiling t{};
     t.length = shape_.length;
     t.inner = shape_.inner;
@@ -126,7 +133,9 @@ void StripTiler::try_strips(int64_t width, int64_t unit, int64_t parts, int64_t 
     t.items = shape_.outer * t.strips_per_plane;
     t.parts = static_cast<uint32_t>(parts);
     t.width = static_cast<uint32_t>(width);
-    t.pitch = static_cast<uint32_t>(is_packed_ ? packed_pitch() : round_up(width, 16));
+    t.pitch =
+        static_cast<uint32_t>(is_packed_ ? packed_pitch() : round_up(width, 16) + 16 * rows_apart);
+    t.rows_apart = rows_apart;
     t.unit = static_cast<uint32_t>(unit);
     if (!is_packed_ && unit > 1) {
         t.shift = static_cast<uint32_t>(shift_of(width, unit));
@@ -176,7 +185,8 @@ bool StripTiler::choose_teams(SoftmaxBackwardTiling& t, int64_t chunks, int64_t 
     const int64_t parts = t.parts;
     const int64_t teams = best_blocks(t.groups * parts, most / parts * parts, product_) / parts;
     for (int64_t n = std::max<int64_t>(teams, 1); n >= 1 && n + 8 > teams; --n) consider(t, n);
-    for (int64_t n = most / parts; n >= 1 && n * parts * 5 > most * 3; --n) consider(t, n);
+    const int64_t most_teams = std::min<int64_t>(most / parts, t.groups);
+    for (int64_t n = most_teams; n >= 1 && n * parts * 5 > most * 3; --n) consider(t, n);
     return true;
 }
 

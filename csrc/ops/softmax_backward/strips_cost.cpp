@@ -13,6 +13,9 @@ constexpr double kPieceCycles = 4;
 constexpr double kCopyCycles = 30;       // of a copy of its own
 constexpr double kStripCycles = 200;     // from the last chunk's sums to the first one's result
 constexpr double kChunkCycles = 120;     // of vector instructions' start-ups in both passes
+constexpr double kApartCycles = 75;      // of the copies of a row that goes by itself
+constexpr double kApartFactor = 1.05;    // more than that, for many short copies
+constexpr double kPackCycles = 75;       // of vector instructions, for the result of such a row
 constexpr double kExchangeCycles = 300;  // more, in a team
 constexpr double kSoftCycles = 2500;     // more, without a barrier in hardware
 constexpr double kSliceCycles = 500;     // more, with a second barrier
@@ -36,6 +39,9 @@ double StripTiler::slowness(const SoftmaxBackwardTiling& t) const {
         const bool cuts = t.shift > 0 || shape_.length % t.unit > 0;
         const double chunk = (1 - 0.5 / t.tile) / t.chunks;
         even = !cuts ? 1 : 1 - (t.parts > 1 ? chunk / 2 : chunk);
+    } else if (t.rows_apart > 0) {
+        // All but half of 512 bytes.
+        even = 1 - 256 / static_cast<double>(t.width * shape_.least_size());
     } else if (shape_.inner * shape_.in_size % 512 == 0 &&
                (t.strips_per_plane == 1 || t.width * shape_.in_size % 512 == 0)) {
         even = 1;
@@ -70,9 +76,13 @@ double StripTiler::cycles(const SoftmaxBackwardTiling& t, int64_t teams) const {
     }
     const bool at_once = is_packed_ || t.pitch == shape_.inner;
     const double pieces = at_once ? 2 * chunks : static_cast<double>(2 * part) * (1 + again);
-    const double loading =
+    double loading =
         loads / rate + pieces * (has_whole_rows() && !at_once ? kPieceCycles : kCopyCycles);
-    const double computing = kElementCycles * widening * elements + kChunkCycles * chunks;
+    double computing = kElementCycles * widening * elements + kChunkCycles * chunks;
+    if (t.rows_apart > 0) {
+        loading = loads / rate * slowness(t) + pieces * kApartCycles;
+        computing += static_cast<double>(part) * kPackCycles;
+    }
     const double bytes = loads + elements * static_cast<double>(shape_.out_size) + exchanged;
     // Loads that start pieces do not use the bandwidth; half the time stores do not either.
     const bool has_pieces = product_.has_byte_copies && !at_once;
@@ -88,8 +98,14 @@ double StripTiler::cycles(const SoftmaxBackwardTiling& t, int64_t teams) const {
     if (product_.has_byte_copies && strips > 1 && t.parts == 1 && chunks > 2 && !is_packed_) {
         end += 3 * kCopyCycles * chunks - std::min(waiting, computing / chunks + hidden / 2);
     }
+    if (product_.has_byte_copies) {
+        // Nothing is loaded while the last strip is written, for which half the instructions are.
+        const double stores = elements * static_cast<double>(shape_.out_size) / rate;
+        end += std::max(0.0, computing / 2 - stores);
+    }
     double cycles =
         strips * (busy + exchange) + end + (strips - 1) * std::max(0.0, waiting - hidden);
+    if (t.rows_apart > 0) cycles *= kApartFactor;
     if (product_.has_core_barrier) {
         // A byte in a hundred beyond the least counts as much as three of time.
         const double share = bytes / (bytes - exchanged - (loads - inputs));

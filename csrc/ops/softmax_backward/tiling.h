@@ -8,7 +8,7 @@
 enum SoftmaxBackwardTraversal : uint32_t {
     // Sixteen stretches of whole planes at a time, interleaved (common/lanes.h).
     kSoftmaxLanes,
-    // inner == 1: several whole planes (rows) at a time, as they lie or each from a block on.
+    // Several whole planes at a time, as they lie or, with inner == 1 (rows), each from a block on.
     kSoftmaxRows,
     // Strips of columns, chunk by chunk of rows; the rows of a chunk begin at blocks.
     kSoftmaxColumns,
@@ -49,4 +49,7 @@ struct SoftmaxBackwardTiling {
     uint32_t slice;
     // Columns: chunks of the next strip of a plane begin so many rows before those of this one.
     uint32_t shift;
+    // Columns: 1 where each row is copied by itself, from a multiple of 512 bytes on, and what lies
+    // before that apart.
+    uint32_t rows_apart;
 };
