@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <numeric>
 #include <random>
 
 #include "device/product.h"
+#include "ops/softmax_backward/strip_tiler.h"
 #include "ops/softmax_backward/traversals.h"
 
 namespace {
@@ -248,9 +250,37 @@ bool try_case(const Shape& shape, const device::Product& product) {
     return true;
 }
 
+// What is remembered of a search belongs to its shape, dtypes and product.
+void check_memory() {
+    const Shape first{7, 1000, 777, 4, 4};
+    const Shape shapes[] = {first,
+                            {8, 1000, 777, 4, 4},
+                            {7, 999, 777, 4, 4},
+                            {7, 1000, 776, 4, 4},
+                            {7, 1000, 777, 2, 4},
+                            {7, 1000, 777, 4, 2},
+                            first};
+    for (const Soc soc : {Soc::kAscend910B, Soc::kAscend910}) {
+        for (const uint32_t cores : {0u, 8u}) {
+            const device::Product product = device::product_of(soc, cores);
+            for (const Shape& shape : shapes) {
+                Case c{shape, product, {}, 0};
+                uint32_t blocks = 0;
+                if (!softmax_backward::tile_strips(shape, product, c.t, blocks)) continue;
+                const auto choice = softmax_backward::StripTiler(shape, product).best();
+                c.blocks = blocks;
+                c.require(std::memcmp(&c.t, &choice.tiling, sizeof(c.t)) == 0 &&
+                              c.blocks == choice.blocks,
+                          "not what a search finds");
+            }
+        }
+    }
+}
+
 }  // namespace
 
 int main() {
+    check_memory();
     std::mt19937_64 random(1);
     const auto uniform = [&](double low, double high) {
         return low + (high - low) * static_cast<double>(random() >> 11) / 9007199254740992.0;

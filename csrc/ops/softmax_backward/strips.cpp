@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <numeric>
 
 #include "ops/softmax_backward/strip_tiler.h"
@@ -210,9 +211,33 @@ void StripTiler::consider(const SoftmaxBackwardTiling& t, int64_t teams) {
     if (time < best_.cycles) best_ = {time, t, teams * t.parts};
 }
 
+namespace {
+
+// best(), remembered by each thread for some shapes: a search takes up to half a millisecond, ten
+// times as long as the kernel, and programs call with the same shapes again and again.
+StripTiler::Choice best_of(const Shape& shape, const device::Product& product) {
+    using Key = std::array<int64_t, 7>;
+    struct Known {
+        Key key;
+        StripTiler::Choice choice;
+    };
+    thread_local std::array<Known, 16> known{};
+    thread_local size_t next = 0;
+    const Key key = {shape.outer,    shape.length, shape.inner,  shape.in_size,
+                     shape.out_size, product.arch, product.cores};
+    const auto found =
+        std::find_if(known.begin(), known.end(), [&](const Known& one) { return one.key == key; });
+    if (found != known.end()) return found->choice;
+    Known& oldest = known[next++ % known.size()];
+    oldest = {key, StripTiler(shape, product).best()};
+    return oldest.choice;
+}
+
+}  // namespace
+
 bool tile_strips(const Shape& shape, const device::Product& product, SoftmaxBackwardTiling& tiling,
                  uint32_t& blocks) {
-    const StripTiler::Choice choice = StripTiler(shape, product).best();
+    const StripTiler::Choice choice = best_of(shape, product);
     if (choice.cycles > copies_cycles(shape, product)) return false;
     tiling = choice.tiling;
     blocks = static_cast<uint32_t>(choice.blocks);
