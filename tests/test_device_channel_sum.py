@@ -206,6 +206,16 @@ LARGE = [
 ]
 
 
+@pytest.mark.parametrize(
+    ("operator", "shape"),
+    [(BATCH_NORM, (24776, 1001)), (PRELU, (24840, 513)), (BATCH_NORM, (100, 73, 31, 31))],
+    ids=str,
+)
+def test_short_loads_begin_new_sums(operator: str, shape: tuple[int, ...]) -> None:
+    """Some cores' last load is all of a sum, and ends where a part of it does."""
+    check(operator, "ascend910b", operands(operator, shape, FLOAT16))
+
+
 @pytest.mark.parametrize("dtype", [FLOAT16, BFLOAT16], ids=str)
 def test_six_channels_are_joined_with_work_tiles_of_half_a_load(dtype: np.dtype) -> None:
     arrays = operands(BATCH_NORM, (32, 192, 35, 35), FLOAT32)

@@ -23,6 +23,9 @@
 // instruction that adds them.
 #define CHANNEL_SUM_MAX_CHANNELS 31
 
+// Tiles that are added to a sum before it is added to the block's.
+#define CHANNEL_SUM_TILES 64
+
 struct ChannelSumTiling {
     int64_t units;
     int64_t cut;     // cores begin at multiples of that many units

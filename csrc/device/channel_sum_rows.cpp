@@ -13,7 +13,6 @@ constexpr int64_t kLeastPerFew = 60;     // where they move that much for each b
 constexpr int64_t kManyCores = 40;       // that start loads, and work on the last ones, sooner,
 constexpr int64_t kLeastPerMany = 25;    // unless they move less than that;
 constexpr int64_t kLeastPerAll = 40;     // the same of all cores
-constexpr int64_t kTilesPerSum = 64;     // as in kernels_ascendc/common/channel_sum.h
 
 // Floats of sums of joined rows, at most, and those of scratch (kernels_ascendc/common/
 // joined_rows.h).
@@ -90,7 +89,7 @@ ChannelSumTiling even_rows(const ChannelShape& shape, const ChannelSumKernel& ke
     }
     const int64_t least =
         std::min<int64_t>(kFewCores, product.cores);  // those of little data apart
-    t.spare_sums = shape.numel() <= (kTilesPerSum - 1) * least * t.period ? 0 : kernel.sums;
+    t.spare_sums = shape.numel() <= (CHANNEL_SUM_TILES - 1) * least * t.period ? 0 : kernel.sums;
     return t;
 }
 
@@ -106,7 +105,7 @@ bool tile_even_rows(const ChannelShape& shape, const ChannelSumKernel& kernel,
     if (even.load_slots < kLeastPieces || !has_scratch(even, kernel)) return false;
     const bool gapless = t.blocks == 1 && t.pitch == t.lane_stride;
     const int64_t load = even.load_slots * kEvenBytes;
-    const int64_t cores = kernel.writes ? limits.cores : kFewCores;
+    const int64_t cores = kernel.writes ? limits.cores : std::min(kFewCores, limits.cores);
     const double least = row_cost(shape, t.block_channels, limits);
     if (!gapless && least <= even_row_cost(shape, load, cores, limits)) return false;
     t = even;

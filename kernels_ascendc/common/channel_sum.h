@@ -17,6 +17,7 @@
 
 #include "common/channel_buffers.h"
 #include "common/channel_flat.h"
+#include "common/channel_parts.h"
 #include "common/channel_results.h"
 #include "common/channel_vectors.h"
 
@@ -37,8 +38,6 @@ class ChannelSum {
     using T = typename Element::Type;
     using Vector = typename Element::Vector;
     static constexpr uint32_t kSums = Element::kSums;
-    // Tiles added to a sum before it is added to the block's.
-    static constexpr uint32_t kTilesPerSum = 64;
 #if __CCE_AICORE__ == 100
     static constexpr uint32_t kLeastWork = 1;  // for transposing
     static constexpr bool kSplits = false;
@@ -68,6 +67,7 @@ class ChannelSum {
     __aicore__ inline ChannelSum(TPipe& pipe, const ChannelSumTiling& tiling, Element& element,
                                  const Pointers& pointers)
         : tiling_(tiling),
+          parts_(tiling_, kBlock<T>),
           element_(element),
           buffers_(pipe, tiling_, pointers.first, pointers.second, pointers.result),
           partials_(tiling_, pointers.workspace),
@@ -125,7 +125,7 @@ class ChannelSum {
             uint32_t reduced = 0;  // sums
             LaneRun run;
             for (uint64_t elements = 0;
-                 elements < uint64_t{kTilesPerSum} * tiling_.period && !at_end;
+                 elements < uint64_t{CHANNEL_SUM_TILES} * tiling_.period && !at_end;
                  elements += added_elements(run)) {
                 at_end = walk.next(run);
                 const bool first = elements == 0;
@@ -197,7 +197,7 @@ class ChannelSum {
         LaneRun run;
         for (bool at_end = false, begins = true; !at_end;) {
             Duplicate(more_sums_, 0.0f, floats);
-            for (uint32_t tiles = 0; tiles < kTilesPerSum && !at_end; ++tiles) {
+            for (uint32_t tiles = 0; tiles < CHANNEL_SUM_TILES && !at_end; ++tiles) {
                 at_end = walk.next(run);
                 const Load& load = load_inputs(run, walk, begins, false);
                 if (begins) {
@@ -237,41 +237,15 @@ class ChannelSum {
 
     // Zeros where the first load of a sum sets nothing.
     __aicore__ inline void clear_around(const LaneRun& run) {
-        const uint32_t begin = run.begin, room = room_of(run, 0, begin);
-        const uint32_t rest =
-            (begin + (run.count < room ? run.count : room)) / kBlockFloats * kBlockFloats;
+        const uint32_t rest = parts_.unset_from(run);
         for (uint32_t i = 0; i < kSums; ++i) {
             const LocalTensor<float> sum = tiles_.sums[i];
-            if (begin > 0) Duplicate(sum, 0.0f, static_cast<int32_t>(begin));
+            if (run.begin > 0) Duplicate(sum, 0.0f, static_cast<int32_t>(run.begin));
             if (rest < tiling_.tile)
                 Duplicate(sum[rest], 0.0f, static_cast<int32_t>(tiling_.tile - rest));
         }
     }
 
-    // What is worked on at once of a load: elements from `from` on, in the tile from `at` on.
-    struct Part {
-        uint32_t from, at, count;
-    };
-    // The part that begins there: up to the tile's end, and what work tiles hold. None at the end.
-    __aicore__ inline Part part_of(const LaneRun& run, uint32_t from, uint32_t at) const {
-        const uint32_t left = run.count - from, room = room_of(run, from, at);
-        const uint32_t most = room < tiling_.work ? room : tiling_.work;
-        return {from, at, left < most ? left : most};
-    }
-    // Elements from there to the tile's end, or to where its last block begins which the load goes
-    // on in.
-    __aicore__ inline uint32_t room_of(const LaneRun& run, uint32_t from, uint32_t at) const {
-        const uint32_t room = tiling_.margin + tiling_.period - at,
-                       rest = (from + room) % kBlock<T>;
-        return from + room < run.count ? room - rest : room;
-    }
-    __aicore__ inline Part first_part(const LaneRun& run) const {
-        return part_of(run, 0, run.begin);
-    }
-    __aicore__ inline Part next_part(const LaneRun& run, const Part& part) const {
-        const uint32_t at = part.at + part.count;
-        return part_of(run, part.from + part.count, at < tiling_.period ? at : at - tiling_.period);
-    }
     // Whether work tiles keep what is left to do for all elements of a load, and one of them is
     // free as a tile of scratch.
     __aicore__ inline bool keeps_work(const LaneRun& run) const {
@@ -282,10 +256,10 @@ class ChannelSum {
     __aicore__ inline void work_on_first(const Load& load, bool first) {
         const LaneRun& run = load.run;
         buffers_.wait_for_first();
-        for (Part part = first_part(run); part.count > 0; part = next_part(run, part)) {
+        for (ChannelPart part = parts_.first(run); part.count > 0; part = parts_.next(run, part)) {
             if (first && part.from == 0) clear_around(run);
             element_.begin(tiles_at(load, part, keeps_work(run)), part.count, first);
-            first = first && part.at + part.count < tiling_.period;
+            first = first && parts_.goes_on(part);
         }
     }
 
@@ -293,7 +267,7 @@ class ChannelSum {
         const LaneRun& run = load.run;
         buffers_.take();
         if (!splits) buffers_.wait_for_first();
-        for (Part part = first_part(run); part.count > 0; part = next_part(run, part)) {
+        for (ChannelPart part = parts_.first(run); part.count > 0; part = parts_.next(run, part)) {
             const ElementTiles<T> tiles = tiles_at(load, part, splits && keeps_work(run));
             if (!splits) {
                 if (first && part.from == 0) clear_around(run);
@@ -303,7 +277,7 @@ class ChannelSum {
                 if (splits && !keeps_work(run)) element_.resume(tiles, part.count);
             }
             element_(tiles, part.count, first);
-            first = first && part.at + part.count < tiling_.period;
+            first = first && parts_.goes_on(part);
         }
         buffers_.give_back();
     }
@@ -331,7 +305,8 @@ class ChannelSum {
     }
 
     // `apart`: each element of the load has a place of its own in work tiles.
-    __aicore__ inline ElementTiles<T> tiles_at(const Load& load, const Part& part, bool apart) {
+    __aicore__ inline ElementTiles<T> tiles_at(const Load& load, const ChannelPart& part,
+                                               bool apart) {
         ElementTiles<T> tiles = tiles_;
         tiles.first = load.first[part.from];
         tiles.second = load.second[part.from];
@@ -366,6 +341,7 @@ class ChannelSum {
     }
 
     const ChannelSumTiling tiling_;
+    const ChannelParts parts_;
     Element& element_;
     Buffers buffers_;
     ChannelPartials<kSums> partials_;

@@ -9,6 +9,7 @@
 
 #include "ascendc_emulator.h"
 #include "common/channel_flat.h"
+#include "common/channel_parts.h"
 #include "common/channel_walk.h"
 #include "common/joined_rows.h"
 #include "device/channel_sum_tiling.h"
@@ -44,9 +45,50 @@ struct Core {
     std::vector<std::pair<int64_t, int64_t>> stretches;  // of elements, where they are marked
 };
 
+// What a load does to the tile of a sum, whose first load it is: every place is set or cleared.
+void check_first_load(const Case& c, const kernels::LaneRun& run) {
+    const ChannelSumTiling& t = c.tiling;
+    const kernels::ChannelParts parts(t, 32 / c.kernel.element_bytes);
+    std::vector<bool> written(t.tile);
+    const auto write = [&](uint32_t begin, uint32_t end) {
+        require(begin <= end && end <= t.tile, "what is written of a tile", c, end);
+        std::fill(written.begin() + begin, written.begin() + end, true);
+    };
+    write(0, run.begin);
+    write(parts.unset_from(run), t.tile);
+    bool first = true;
+    for (kernels::ChannelPart part = parts.first(run); part.count > 0;
+         part = parts.next(run, part)) {
+        if (first) write(part.at, part.at + part.count);
+        first = first && parts.goes_on(part);
+    }
+    const auto hole = std::find(written.begin(), written.end(), false);
+    require(hole == written.end(), "place in a tile that a sum begins with", c,
+            hole - written.begin());
+}
+// The parts of a load follow each other and begin at blocks.
+void check_parts(const Case& c, const kernels::LaneRun& run) {
+    const ChannelSumTiling& t = c.tiling;
+    const uint32_t block = 32 / c.kernel.element_bytes;
+    const kernels::ChannelParts parts(t, block);
+    uint32_t done = 0;
+    for (kernels::ChannelPart part = parts.first(run); part.count > 0;
+         part = parts.next(run, part)) {
+        require(part.from == done, "element that a part begins with", c, part.from);
+        require(part.from % block == 0 && part.at % 8 == 0, "whole blocks before a part", c,
+                part.from);
+        require(part.at + part.count <= t.margin + t.period, "end of a part", c, part.at);
+        require((part.at + t.period - run.begin) % t.period == done % t.period,
+                "place of a part in the tile", c, part.at);
+        done += part.count;
+    }
+    require(done == run.count, "elements of a load's parts", c, done);
+}
+
 Core walk(const Case& c, bool marked) {
     const ChannelSumTiling& t = c.tiling;
     Core core;
+    int64_t summed = 0;  // elements of the sum at hand
     int64_t blocks = 0, first_lanes = 0, last_lanes = 0;
     for (kernels::ChannelWalk walk(t); !walk.done(); ++blocks) {
         kernels::LaneRun run;
@@ -68,6 +110,10 @@ Core walk(const Case& c, bool marked) {
                     "which element a load begins at in the tile", c, run.begin);
             require(!wraps || run.offset * c.kernel.element_bytes % 512 == 0,
                     "where a load of even rows begins", c, static_cast<int64_t>(run.offset));
+            if (summed == 0 || t.layout == CHANNEL_SUM_FLAT) check_first_load(c, run);
+            check_parts(c, run);
+            summed += wraps ? run.count : kernels::round_up(run.count, t.period);
+            if (at_end || summed >= CHANNEL_SUM_TILES * int64_t{t.period}) summed = 0;
             if (core.units == 0) first_lanes = run.lanes;
             last_lanes = run.lanes;
             core.units += run.lanes;
@@ -95,7 +141,8 @@ void check_memory(const Case& c) {
     require(moved >= (16 << 10) || c.cores == 1, "cores for little work", c, c.cores);
     require(t.margin + t.period + 64 <= t.tile, "elements of a tile", c, t.tile);
     require(t.work == t.tile || (c.kernel.work == 2 && 2 * t.work >= t.tile && t.work % 64 == 0) ||
-                (t.layout == CHANNEL_SUM_EVEN_ROWS && t.work >= 2048 && t.work % 64 == 0),
+                (t.layout == CHANNEL_SUM_EVEN_ROWS && c.kernel.work > 0 && t.period > 4096 &&
+                 t.work >= 2048 && t.work < t.tile && t.work % 64 == 0),
             "elements of a work tile", c, t.work);
     require(!t.turns || 16 * (t.length + 16) <= t.tile, "elements of turned lanes", c, t.tile);
     const bool in_blocks = t.period * c.kernel.element_bytes % 32 == 0;
@@ -213,7 +260,7 @@ int main(int argc, char** argv) {
         {581, 3000, 1},    {1000, 1291, 1},    {66000, 777, 1},    {763, 1100, 1},
         {240, 193, 100},   {88, 382, 121},     {10, 957, 1225},    {4, 359, 529},
         {2, 67, 10001},    {600, 1023, 1},     {20000, 3, 1},      {2000, 1373, 1},
-        {700, 2810, 1},
+        {700, 2810, 1},    {24776, 1001, 1},   {24840, 513, 1},    {100, 73, 961},
     };
     for (const ChannelShape& shape : hard) check_all(shape);
     std::mt19937 random(1);
