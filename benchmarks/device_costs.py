@@ -2,6 +2,7 @@
 
     python benchmarks/device_costs.py                  # every operator, dtype, shape and product
     python benchmarks/device_costs.py --svg docs/images    # a timeline of each operator instead
+    python benchmarks/device_costs.py --ops softmax_backward --case 64x128x777 1    # another shape
 
 A cell: estimated time, its ratio to the time of the bytes moved at full bandwidth, and the pipe
 that is busiest on the slowest core, with its share of the time. `+n%`: GM bytes beyond the least.
@@ -127,7 +128,7 @@ def build_copier(folder: str) -> list[str]:
 
 
 def copied(operator: str, arguments: list[Any], launches: list[Any], copier: list[str]) -> str:
-    """For 910B, whose calls here are one launch each."""
+    """For 910B, of one launch."""
     (launch,) = launches
     plan = getattr(ag.explain, operator)(*arguments, device="emulator", soc="ascend910b")
     counts = [launch["blocks"], launch["bytes_read"], launch["bytes_written"]]
@@ -136,10 +137,10 @@ def copied(operator: str, arguments: list[Any], launches: list[Any], copier: lis
     return f"{float(cycles) / launch['bound_cycles']:.2f}"
 
 
-def print_table(operator: str, copier: list[str]) -> None:
+def print_table(operator: str, cases: list[tuple[Any, ...]], copier: list[str]) -> None:
     print(f"\n| {operator} | dtype |", " | ".join(PRODUCTS.values()), "| 910B copied |")
     print("|---" * (3 + len(PRODUCTS)) + "|")
-    for case in CASES[operator]:
+    for case in cases:
         for name, dtype in DTYPES.items():
             cells, last = [], ""
             for soc in PRODUCTS:
@@ -150,7 +151,7 @@ def print_table(operator: str, copier: list[str]) -> None:
                     cells.append("no")
                     continue
                 cells.append(cell(least, launches))
-                if soc == "ascend910b":
+                if soc == "ascend910b" and len(launches) == 1:
                     last = copied(operator, arguments, launches, copier)
             print("|", " | ".join([text_of(case), name, *cells, last]), "|", flush=True)
 
@@ -159,6 +160,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--ops", nargs="*", default=list(CASES))
     parser.add_argument("--svg", type=Path, help="folder for the timelines")
+    parser.add_argument(
+        "--case",
+        nargs="+",
+        metavar=("SHAPE", "N"),
+        help="instead of the table's; after the shape softmax's dim, or pooling's kernel, stride and padding",
+    )
     options = parser.parse_args()
     if options.svg:
         for operator in options.ops:
@@ -170,10 +177,14 @@ def main() -> None:
             picture.write_text(re.sub(r"[^ >]*/(?=kernels_ascendc/)", "", picture.read_text()))
         return
     os.environ["ASCENDC_EMULATOR"] = "nochecks"
+    given: list[tuple[Any, ...]] = []
+    if options.case:
+        shape, *rest = options.case
+        given.append((tuple(map(int, shape.split("x"))), *map(int, rest)))
     with tempfile.TemporaryDirectory() as folder:
         copier = build_copier(folder)
         for operator in options.ops:
-            print_table(operator, copier)
+            print_table(operator, given or CASES[operator], copier)
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ bool is_zen_3_or_4() {
 
 // Not made by a first call, under a lock that a child forked meanwhile would find taken.
 const Prefetching g_prefetching =
-    is_zen_3_or_4() ? Prefetching{false, true} : Prefetching{true, false};
+    is_zen_3_or_4() ? Prefetching{false, true, true} : Prefetching{true, false, false};
 
 }  // namespace
 

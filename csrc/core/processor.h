@@ -11,6 +11,8 @@ struct Prefetching {
     // Whether they ask for other lines, and softmax for short rows, into the second cache; else
     // into the first.
     bool into_second;
+    // Whether softmax, while it writes a plane, asks for the next one. Tried on Zen 4 only.
+    bool next_plane;
 };
 
 const Prefetching& prefetching();

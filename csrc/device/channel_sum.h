@@ -63,7 +63,8 @@ struct ChannelSumTiling {
     uint32_t block_channels;  // channels of a block
     uint32_t vector_space;    // floats of a block's channel vector in the unified buffer
     uint32_t sum_space;       // floats of a block's sums there
-    uint32_t spare_sums;      // as many more, to add to a block's; 0 where it is summed up once
+    uint32_t spare_sums;      // as many more, to add to a block's, and zeros for cores without a
+                              // part of it; 0 where there are none and it is summed up once
     uint32_t input_buffers;   // 2, or 3 where a load may be stored while another is worked on
     uint32_t joined;          // loads, and cores, begin with the first lane of (b, o)
     uint32_t turns;           // sums of CHANNEL_SUM_CHANNELS by transposing sixteen lanes whole

@@ -8,9 +8,9 @@ namespace ascend_grad::device {
 namespace {
 
 constexpr int64_t kLeastCoreBytes = 16 << 10;  // that pay for starting another core
-constexpr uint32_t kReadingCores = 32;         // that load what global memory delivers
-constexpr int64_t kLeastPerExchanged = 32;     // bytes of data; for less, cores are too many
-constexpr int64_t kLeastPerEvenly = 200;       // the same where fewer load as fast
+constexpr uint32_t kReadingCores = 32;      // 31 load what global memory delivers; blocks divide 32
+constexpr int64_t kLeastPerExchanged = 32;  // bytes of data; for less, cores are too many
+constexpr int64_t kLeastPerEvenly = 200;    // the same where fewer load as fast
 
 // As in kernels_ascendc/common/channel_walk.h.
 int64_t owner(int64_t item, int64_t items, int64_t cores) {

@@ -99,6 +99,7 @@ bool tile_even_rows(const ChannelShape& shape, const ChannelSumKernel& kernel,
                     const Product& product, const ChannelLimits& limits, ChannelSumTiling& t) {
     const bool is_even = shape.channels * kernel.element_bytes % kEvenBytes == 0;
     if (t.layout != CHANNEL_SUM_ROWS || !limits.copies_bytes || is_even) return false;
+    if (shape.channels > product.buffer_bytes) return false;  // sizes below are of 32 bits
     ChannelSumTiling even = even_rows(shape, kernel, product, t);
     even.load_slots = 0;
     set_loads(shape, kernel, product, even);

@@ -27,8 +27,8 @@ class SoftmaxRows : SoftmaxTiles<T, U, kSoftmaxMaxQueued> {
     __aicore__ SoftmaxRows(TPipe& pipe, const SoftmaxPointers& pointers,
                            const SoftmaxBackwardTiling& tiling)
         : Base(pipe, pointers, tiling),
-          length_(static_cast<uint32_t>(tiling.length * tiling.inner)),
-          planes_(length_, static_cast<uint32_t>(tiling.inner)),
+          plane_(static_cast<uint32_t>(tiling.length * tiling.inner)),
+          planes_(plane_, static_cast<uint32_t>(tiling.inner)),
           share_(tiling, GetBlockNum(), GetBlockIdx()),
           reads_ahead_(pointers.out != pointers.grad_output && pointers.out != pointers.output),
           next_(share_.first),
@@ -46,7 +46,7 @@ class SoftmaxRows : SoftmaxTiles<T, U, kSoftmaxMaxQueued> {
     }
 
     __aicore__ void run() {
-        const uint64_t begin = static_cast<uint64_t>(share_.first) * length_;
+        const uint64_t begin = static_cast<uint64_t>(share_.first) * plane_;
         loaded_ = reads_ahead_ ? begin - lead(begin) : begin;
         stored_ = begin;
         fetch_ahead();
@@ -58,7 +58,7 @@ class SoftmaxRows : SoftmaxTiles<T, U, kSoftmaxMaxQueued> {
     }
 
   private:
-    __aicore__ bool is_dense() const { return t_.pitch == length_; }
+    __aicore__ bool is_dense() const { return t_.pitch == plane_; }
     // Elements before a tile that its first unit has.
     __aicore__ uint32_t lead(uint64_t at) const {
         return is_dense() ? static_cast<uint32_t>(at % t_.unit) : 0;
@@ -75,7 +75,7 @@ class SoftmaxRows : SoftmaxTiles<T, U, kSoftmaxMaxQueued> {
         for (; free_ > 0 && next_ < share_.last; --free_) {
             const uint32_t rows = rows_from(next_);
             LocalTensor<T> x = inputs_.template AllocTensor<T>();
-            const uint64_t at = static_cast<uint64_t>(next_) * length_;
+            const uint64_t at = static_cast<uint64_t>(next_) * plane_;
             next_ += rows;
             if (is_dense()) {
                 const uint64_t end = end_of_load();
@@ -85,8 +85,8 @@ class SoftmaxRows : SoftmaxTiles<T, U, kSoftmaxMaxQueued> {
                 load_part(x[t_.buffer], from, output_, count);
                 loaded_ += count;
             } else {
-                load_rows(x, grad_[at], rows, length_, length_, t_.pitch);
-                load_rows(x[t_.buffer], output_[at], rows, length_, length_, t_.pitch);
+                load_rows(x, grad_[at], rows, plane_, plane_, t_.pitch);
+                load_rows(x[t_.buffer], output_[at], rows, plane_, plane_, t_.pitch);
             }
             inputs_.EnQue(x);
         }
@@ -98,9 +98,9 @@ class SoftmaxRows : SoftmaxTiles<T, U, kSoftmaxMaxQueued> {
     }
     // With the rows before `next_`.
     __aicore__ uint64_t end_of_load() const {
-        const uint64_t end = static_cast<uint64_t>(next_) * length_;
+        const uint64_t end = static_cast<uint64_t>(next_) * plane_;
         const uint64_t up_to = (end + t_.unit - 1) / t_.unit * t_.unit;
-        const uint64_t last = static_cast<uint64_t>(share_.last) * length_;
+        const uint64_t last = static_cast<uint64_t>(share_.last) * plane_;
         return up_to < last ? up_to : last;
     }
     // to[at..at + count); what is before it in its block is overwritten.
@@ -117,7 +117,7 @@ class SoftmaxRows : SoftmaxTiles<T, U, kSoftmaxMaxQueued> {
 
     __aicore__ void tile(int64_t row, uint32_t rows) {
         const bool is_first = row == share_.first, is_last = row + rows == share_.last;
-        const uint64_t at = static_cast<uint64_t>(row) * length_;
+        const uint64_t at = static_cast<uint64_t>(row) * plane_;
         LocalTensor<T> x = inputs_.template DeQue<T>();
         const uint32_t start = lead(at);
         const uint32_t count = start + rows * t_.pitch;
@@ -139,8 +139,8 @@ class SoftmaxRows : SoftmaxTiles<T, U, kSoftmaxMaxQueued> {
             planes_.subtract(grad, products, start, rows);
         } else {
             const LocalTensor<float> sums = sums_.template Get<float>();
-            sum_rows(sums, products, start, rows, length_, t_.pitch, scratch);
-            subtract_sums(grad, sums, start, rows, length_, t_.pitch);
+            sum_rows(sums, products, start, rows, plane_, t_.pitch, scratch);
+            subtract_sums(grad, sums, start, rows, plane_, t_.pitch);
         }
         if (carried > 0) {
             const LocalTensor<float> carry = carry_.template Get<float>();
@@ -162,7 +162,7 @@ class SoftmaxRows : SoftmaxTiles<T, U, kSoftmaxMaxQueued> {
         if (is_dense()) {
             store_part(at - start, done, count - carried);
         } else {
-            this->store_all(at, done, rows, length_, length_, t_.pitch);
+            this->store_all(at, done, rows, plane_, plane_, t_.pitch);
         }
         results_.FreeTensor(done);
     }
@@ -189,7 +189,7 @@ class SoftmaxRows : SoftmaxTiles<T, U, kSoftmaxMaxQueued> {
         stored_ += end - begin;
     }
 
-    const uint32_t length_;  // of a row, or elements of a plane
+    const uint32_t plane_;  // elements of a row, or of a plane
     const PlaneSums planes_;
     const Share share_;
     const bool reads_ahead_;

@@ -251,7 +251,7 @@ bool try_case(const Shape& shape, const device::Product& product) {
 }
 
 // What is remembered of a search belongs to its shape, dtypes and product.
-void check_memory() {
+void check_remembered() {
     const Shape first{7, 1000, 777, 4, 4};
     const Shape shapes[] = {first,
                             {8, 1000, 777, 4, 4},
@@ -280,7 +280,7 @@ void check_memory() {
 }  // namespace
 
 int main() {
-    check_memory();
+    check_remembered();
     std::mt19937_64 random(1);
     const auto uniform = [&](double low, double high) {
         return low + (high - low) * static_cast<double>(random() >> 11) / 9007199254740992.0;

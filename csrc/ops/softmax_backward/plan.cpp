@@ -147,6 +147,12 @@ void cut_into_tasks(Op::Plan& plan, int64_t row_bytes) {
     }
 }
 
+// Two planes have to fit the second cache. Tasks that are chunks go from plane to plane too seldom.
+bool asks_for_next_plane(const Op::Plan& plan, int64_t size) {
+    return prefetching().next_plane && plan.rows.count > 1 && !plan.split &&
+           saturated_bytes(plan.length, 2 * size * plan.rows_per_group) <= kNearTileBytes / 2;
+}
+
 }  // namespace
 
 Op::Plan Op::plan(const Args& args) {
@@ -178,11 +184,9 @@ Op::Plan Op::plan(const Args& args) {
     const int64_t out_size = static_cast<int64_t>(data_type_size(out.dtype));
     plan.bytes = saturated_bytes(grad.numel, 2 * size + out_size);
     cut_into_tasks(plan, saturated_bytes(plan.length, 2 * size + out_size));
-    // From a cache it gains nothing and costs instructions. Two planes have to fit the second one.
-    const bool fits =
-        saturated_bytes(plan.length, 2 * size * plan.rows_per_group) <= kNearTileBytes / 2;
-    plan.asks =
-        plan.bytes > kCachedBytes && (plan.is_plane ? fits : prefetching().along_memory);
+    // From a cache it gains nothing and costs instructions.
+    plan.asks = plan.bytes > kCachedBytes &&
+                (plan.is_plane ? asks_for_next_plane(plan, size) : prefetching().along_memory);
     plan.asks_into_second = prefetching().into_second;
     plan.streaming_fits =
         out.data != grad.data && out.data != args.tensors[kOutput]->data &&

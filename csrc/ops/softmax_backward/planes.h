@@ -48,8 +48,8 @@ inline void repeat_sums(float* sums, int columns) {
 }
 
 // out = output * (grad_output - sum) of `total` elements of the plane, the first of which is one of
-// column `column`; `sums` are repeated. `asks` (with_constant()): for what lies `to_next` bytes from
-// the inputs, which is summed next, and for lines that ordinary stores will write.
+// column `column`; `sums` are repeated. `asks` (with_constant()): for what lies `to_next` bytes
+// from the inputs, which is summed next, and for lines that ordinary stores will write.
 template <class T, class U, class Flag>
 AG_INLINE void write_plane(const T* g, const T* y, U* out, int total, int columns, int column,
                            const float* sums, const uintptr_t (&to_next)[2], Flag asks,
