@@ -57,7 +57,15 @@ void PoolTiler::choose() {
     set(best_);
 }
 
-void PoolTiler::consider(const Choice& c) {
+void PoolTiler::consider(Choice c) {
+    consider_unit(c);
+    // Where cores may meet anywhere, they share few rows of windows more evenly inside these.
+    const int64_t whole = t_.unit_height;
+    if (c.traversal != kPoolRows || !product_.has_byte_copies) return;
+    for (c.unit = 1; c.unit <= 8 && c.unit < whole; c.unit *= 2) consider_unit(c);
+}
+
+void PoolTiler::consider_unit(const Choice& c) {
     const int64_t plane = plan_.height.extent * plan_.width.extent;
     if (c.lane_planes > 1 && plane > 1 << 14) return;
     // Without DataCopyPad a store of less than a block is made by the scalar unit.

@@ -27,6 +27,7 @@ class PoolTiler {
         AvgPool2dBackwardTraversal traversal;
         int64_t lane_planes, load, height, width;  // load: elements, of kPoolParts rows
         uint32_t store_buffers;
+        int64_t unit = 0;  // rows that a core takes at least; 0: whole windows
     };
 
     int64_t even() const {
@@ -39,8 +40,9 @@ class PoolTiler {
     void choose_direct();
     // For one window that covers whole planes: false where buffers hold too little of these.
     bool choose_fill();
-    // Keeps the choice if it is the fastest so far.
-    void consider(const Choice& choice);
+    // Keeps the choice if it is the fastest so far; with fewer rows to a unit as well.
+    void consider(Choice choice);
+    void consider_unit(const Choice& choice);
 
     void set(const Choice& choice);
     void set_buffers(const Choice& choice);

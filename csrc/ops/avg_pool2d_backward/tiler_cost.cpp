@@ -50,6 +50,12 @@ double PoolTiler::cycles(const Choice& c) const {
     const double loading = t_.load_elements * row / kBytesPerCycle;
     double alone = loading + 2 * vector / stores;
     if (t_.dense != 0) alone = 0.3 * loading + vector / stores / 2;
+    // Inside windows both cores take these, and where no block begins the first store is not even.
+    if (c.unit > 0) {
+        const double twice = c.unit % plan_.height.stride != 0 ? static_cast<double>(t_.grad_width) * row : 0.0;
+        const bool in_block = c.unit * t_.width * bytes_ % 32 != 0;
+        alone += (twice + (in_block ? 0.4 * t_.tile_elements * row : 0.0)) / kBytesPerCycle;
+    }
     // One buffer to store from: the vector unit waits for stores.
     const double waits = c.store_buffers == 1 ? 0.3 * plane * row / kBytesPerCycle : 0.0;
     return (std::max(memory, vector) + waits) * groups + alone;

@@ -40,6 +40,7 @@ uint32_t to_u32(int64_t value) {
 int64_t PoolTiler::unit_height(const Choice& c) const {
     const PoolAxis& height = plan_.height;
     if (c.traversal == kPoolDirect) return c.height;
+    if (c.unit > 0) return std::min(c.unit, height.extent);
     if (c.traversal != kPoolRows && c.traversal != kPoolParts) return height.extent;
     if (height.stride > 16) return std::min<int64_t>(height.extent, 8);
     int64_t rows = height.stride;
