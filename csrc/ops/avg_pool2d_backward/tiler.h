@@ -46,6 +46,7 @@ class PoolTiler {
 
     void set(const Choice& choice);
     void set_buffers(const Choice& choice);
+    void set_columns();
     void set_dense(const Choice& choice, int64_t wide);
     int64_t pair_positions() const;
     bool fits() const;  // what set() set
@@ -53,6 +54,7 @@ class PoolTiler {
     // A rough count of a core's cycles with what set() set.
     double cycles(const Choice& choice) const;
     double vector_cycles() const;
+    double cycles_by_columns(const Choice& choice) const;
 
     const AvgPool2dBackward::Plan& plan_;
     AvgPool2dBackwardTiling& t_;

@@ -47,6 +47,10 @@ struct AvgPool2dBackwardTiling {
     uint32_t traversal;  // AvgPool2dBackwardTraversal
     uint32_t dense;  // kPoolRows: strides 1, kernels of 3 or 5 columns, as many windows as columns
     uint32_t lead;   // there: positions of a tile before its sums over columns
+    // kPoolColumns: lane k has the windows from k * lane_windows - windows_before on, lane_pitch of
+    // them, from rows of row_elements in a load; its columns are those from the k * lane_windows-th
+    // window's on.
+    uint32_t lane_windows, windows_before, lane_pitch, row_elements;
 };
 
 // Of sixteen lanes, that a repeat of an instruction on floats takes.
@@ -58,9 +62,10 @@ constexpr uint32_t kPoolFillLoads = 4;
 enum AvgPool2dBackwardMode : uint32_t { kPoolFloat32, kPoolFloat16, kPoolHf32 };
 
 enum AvgPool2dBackwardTraversal : uint32_t {
-    kPoolRows,    // stretches of planes, whatever rows they hold
-    kPoolPlanes,  // whole planes
-    kPoolParts,   // parts of rows
-    kPoolFill,    // planes that one window covers
-    kPoolDirect,  // no buffer holds the sums of a row of windows: window by window
+    kPoolRows,     // stretches of planes, whatever rows they hold
+    kPoolPlanes,   // whole planes
+    kPoolParts,    // parts of rows
+    kPoolFill,     // planes that one window covers
+    kPoolColumns,  // as kPoolParts whole rows, but lanes are stretches of columns of one plane
+    kPoolDirect,   // no buffer holds the sums of a row of windows: window by window
 };
