@@ -6,7 +6,7 @@
 // one unit (the last one may have fewer), and core b of B works on units [b * units / B, (b + 1) *
 // units / B): in runs of neighbouring rows, or of up to lane_planes planes. A run is summed up
 // tile_height rows at a time at most. kPoolFill has no lanes: its units are 512 bytes of
-// grad_input, whatever planes they hold.
+// grad_input, whatever planes they hold. A group of kPoolColumns is one plane.
 #pragma once
 
 #include <stdint.h>
@@ -66,6 +66,6 @@ enum AvgPool2dBackwardTraversal : uint32_t {
     kPoolPlanes,   // whole planes
     kPoolParts,    // parts of rows
     kPoolFill,     // planes that one window covers
-    kPoolColumns,  // as kPoolParts whole rows, but lanes are stretches of columns of one plane
+    kPoolColumns,  // whole rows of single planes: lanes are stretches of their columns
     kPoolDirect,   // no buffer holds the sums of a row of windows: window by window
 };
