@@ -71,7 +71,7 @@ void PoolTiler::consider(Choice c) {
     // Where cores may meet anywhere, they share few rows of windows more evenly inside these.
     const int64_t whole = t_.unit_height, shares = divide_up(t_.units, useful_cores_);
     const bool has_units = c.traversal == kPoolRows || c.traversal == kPoolColumns;
-    const bool is_uneven = 32 * shares * useful_cores_ > 33 * t_.units;
+    const bool is_uneven = 100 * shares * useful_cores_ > 101 * t_.units;
     if (!has_units || !is_uneven || !product_.has_byte_copies) return;
     for (c.unit = 1; c.unit <= 8 && c.unit < whole; c.unit *= 2) consider_unit(c);
 }
