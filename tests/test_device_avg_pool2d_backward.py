@@ -105,6 +105,15 @@ GEOMETRIES = {
     "windows that complete many tall rows": ((1, 17, 70, 138), (3, 258), (3, 258), (0, 120)),
     "columns longer than the buffer": ((1, 1, 9011, 2), (5, 1), (2, 1), (2, 0)),
     "more windows than a table holds": ((1, 2, 40, 41), (35, 38), 1, (17, 19)),
+    "columns as lanes": ((1, 1, 200, 300), 3, 1, 1),
+    "columns as lanes, tiled": ((1, 2, 60, 801), 2),
+    "columns as lanes, padded": ((1, 3, 77, 700), 3, 2, 1, True),
+    "columns as lanes, wide windows": ((2, 40, 256), 9, 1, 4),
+    "columns as lanes, wide and apart": ((1, 40, 500), (7, 30), (3, 30), (3, 15)),
+    "columns as lanes, gaps": ((1, 33, 515), (2, 3), (3, 5)),
+    "columns as lanes, ceil": ((1, 1, 90, 641), 4, 4, 0, True),
+    "rows of windows that cores share": ((2, 16, 128, 130), 9, 9),
+    "large steps along rows": ((3, 17, 20, 100), (3, 31), (3, 33)),
     "tall table": ((1, 3, 90, 3), (70, 1), (1, 1), (35, 0)),
 }
 

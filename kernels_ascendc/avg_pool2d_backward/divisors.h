@@ -77,6 +77,27 @@ class PoolDivisors {
         }
         used_ = static_cast<int32_t>(count) * kLanes;
     }
+    // For `count` windows of each lane, from window lane * step - before on.
+    __aicore__ inline void set_lanes(int64_t before, int64_t step, int64_t count) {
+        used_ = static_cast<int32_t>(count) * kLanes;
+        row_count_ = -1;
+        PipeBarrier<PIPE_V>();
+        const int64_t most = counted_columns(t_.pad_width / t_.stride_width + 1);
+        Duplicate(counts_, static_cast<float>(most), used_);
+        PipeBarrier<PIPE_V>();
+        for (int64_t lane = 0; lane < kLanes; ++lane) {
+            for (int64_t i = 0; i < count; ++i) {
+                const int64_t window = lane * step + i - before;
+                const bool exists = window >= 0 && window < t_.windows_width;
+                const int64_t value = exists ? counted_columns(window) : most;
+                if (value == most) continue;
+                constexpr uint32_t kHalf = kLanes / 2;
+                uint64_t mask[2] = {1ull << (lane % kHalf), 0};
+                Duplicate(counts_[static_cast<uint32_t>(i * kLanes + lane / kHalf * kHalf)],
+                          static_cast<float>(value), mask, 1, 1, 8);
+            }
+        }
+    }
     // For the windows of row i.
     __aicore__ inline void set_row(int64_t i) {
         const int64_t count = counted(i, t_.kernel_height, t_.stride_height, t_.pad_height,

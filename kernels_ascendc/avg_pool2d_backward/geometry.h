@@ -17,7 +17,7 @@ class PoolGeometry {
     __aicore__ inline explicit PoolGeometry(const AvgPool2dBackwardTiling& tiling) : t_(tiling) {
         const int64_t core = GetBlockIdx(), cores = GetBlockNum();
         tile_ = core * t_.units / cores * t_.unit_tiles;
-        const int64_t group = t_.unit_planes * kLanes, tiles = t_.tiles_height * t_.tiles_width;
+        const int64_t group = group_planes(), tiles = t_.tiles_height * t_.tiles_width;
         end_tile_ = least((core + 1) * t_.units / cores * t_.unit_tiles,
                           (t_.planes + group - 1) / group * tiles);
     }
@@ -40,7 +40,7 @@ class PoolGeometry {
         } else {
             run_tiles_ = least(left, t_.tiles_height - row);
         }
-        first_plane_ = tile_ / tiles * t_.unit_planes * kLanes;
+        first_plane_ = tile_ / tiles * group_planes();
         run_ = {begin_of(row, t_.unit_height, t_.phase_height),
                 least(begin_of(row + run_tiles_, t_.unit_height, t_.phase_height), t_.height)};
         if (tiles == 1) run_.end = t_.height;
@@ -100,6 +100,21 @@ class PoolGeometry {
         return shape;
     }
 
+    // Whole rows of one plane, which lanes are made of in the buffer.
+    __aicore__ inline LanesShape grad_rows(int64_t begin, int64_t end) {
+        LanesShape shape;
+        shape.offset = static_cast<uint64_t>(first_plane_ * t_.grad_height * t_.grad_width +
+                                             begin * t_.grad_width);
+        shape.row_stride = shape.lane_stride = static_cast<uint64_t>(t_.grad_width);
+        shape.rows = static_cast<uint32_t>(end - begin);
+        shape.columns = static_cast<uint32_t>(t_.windows_width);
+        shape.row_pitch = t_.row_elements;
+        shape.lane_elements = shape.rows * shape.row_pitch;
+        shape.lanes = 1;
+        shape.rest = 0;
+        return shape;
+    }
+
     __aicore__ inline void set_lanes(LanesShape& shape, uint64_t plane_elements) {
         const int64_t left = t_.planes - first_plane_;
         shape.lanes = static_cast<uint32_t>(least(left / planes_, kLanes));
@@ -116,6 +131,9 @@ class PoolGeometry {
     PoolRange windows_;         // columns of windows that exist and may reach the tile
 
   private:
+    __aicore__ inline int64_t group_planes() const {
+        return t_.unit_planes * (t_.traversal == kPoolColumns ? 1 : kLanes);
+    }
     __aicore__ inline int64_t begin_of(int64_t tile, int64_t size, int64_t phase) {
         return greatest(0, tile * size - phase);
     }

@@ -22,9 +22,10 @@ class PoolLoads : PoolGeometry<T> {
             begin_run();
         }
         const int64_t begin = at_;
-        if (t_.traversal == kPoolParts) {
+        if (takes_rows()) {
             at_ = least(at_ + t_.load_rows, end_);
-            shape = this->grad_part({begin, at_}, windows_);
+            shape = t_.traversal == kPoolParts ? this->grad_part({begin, at_}, windows_)
+                                               : this->grad_rows(begin, at_);
         } else {
             at_ = t_.traversal == kPoolRows ? end_of_stretch() : end_;
             shape = this->grad_stretch(begin, at_ - begin);
@@ -34,13 +35,16 @@ class PoolLoads : PoolGeometry<T> {
     }
 
   private:
-    // at_, end_: rows of kPoolParts, else elements of a lane.
+    __aicore__ inline bool takes_rows() const {
+        return t_.traversal == kPoolParts || t_.traversal == kPoolColumns;
+    }
+    // at_, end_: rows, or elements of a lane.
     __aicore__ inline void begin_run() {
-        const int64_t width = t_.traversal == kPoolParts ? 1 : t_.grad_width;
+        const int64_t width = takes_rows() ? 1 : t_.grad_width;
         const PoolRange rows = this->window_rows();
         at_ = greatest(rows.begin, 0) * width;
         end_ = windows_.begin < windows_.end ? least(rows.end, t_.windows_height) * width : 0;
-        if (t_.traversal != kPoolParts && t_.traversal != kPoolRows)
+        if (!takes_rows() && t_.traversal != kPoolRows)
             end_ = planes_ * t_.grad_height * t_.grad_width;
         is_first_ = true;
     }

@@ -9,6 +9,7 @@ namespace kernels {
 
 constexpr uint32_t kFloatBlocks = kLanes * sizeof(float) / kBlockBytes;  // blocks of a position
 constexpr uint32_t kMaxBlockStride = 255;
+constexpr uint32_t kRepeatBlocks = 8;
 constexpr uint32_t kMaxPieces = 4095;  // of one copy
 
 enum class Placing {
@@ -36,9 +37,11 @@ __aicore__ inline void place_contiguous(const LocalTensor<float>& to, const Loca
 }
 
 // A repeat's positions: neighbours as they are, and others block by block: lanes 0 to 7, then 8 to
-// 15.
+// 15; with large steps as many as lie no further apart than repeats may. 0: not even one does.
 __aicore__ inline uint32_t positions_per_repeat(uint32_t step) {
-    return step == 1 ? kPoolRepeatPositions : 8;
+    if (step == 1) return kPoolRepeatPositions;
+    const uint32_t near = kMaxBlockStride / (step * kFloatBlocks);
+    return near < kRepeatBlocks ? near : kRepeatBlocks;
 }
 
 __aicore__ inline void place_repeats(const LocalTensor<float>& to, const LocalTensor<float>& a,
@@ -81,7 +84,7 @@ __aicore__ inline void place_row(const LocalTensor<float>& to, const LocalTensor
     const uint32_t b_step = placing == Placing::kAdd ? step : 1;
     const uint32_t at_once = positions_per_repeat(step);
     const uint32_t to_repeat = at_once * step * kFloatBlocks;
-    if (to_repeat > kMaxBlockStride) {
+    if (at_once == 0) {
         for (uint32_t i = 0; i < columns; ++i)
             place_contiguous(to[i * step * kLanes], a[i * kLanes], b[i * b_step * kLanes], placing,
                              1);
@@ -115,9 +118,8 @@ __aicore__ inline void place(const LocalTensor<float>& to, const LocalTensor<flo
     // Either repeats run along a row, or, with fewer instructions where rows are short, down them.
     const uint32_t to_repeat = p.to_row * kFloatBlocks, from_repeat = p.from_row * kFloatBlocks;
     const uint32_t at_once = positions_per_repeat(p.step);
-    const uint32_t chunks = (p.columns + at_once - 1) / at_once;
     const bool down = to_repeat <= kMaxBlockStride && from_repeat <= kMaxBlockStride &&
-                      p.step * kFloatBlocks <= kMaxBlockStride && chunks < p.rows;
+                      at_once > 0 && (p.columns - 1) / at_once + 1 < p.rows;
     const bool as_to = placing == Placing::kAdd;
     if (!down) {
         for (uint32_t row = 0; row < p.rows; ++row) {

@@ -2,12 +2,11 @@
 // words of 16 bits, which vector instructions may write any of.
 #pragma once
 
-#include "common/lanes.h"
+#include "avg_pool2d_backward/place.h"
 
 namespace kernels {
 
 constexpr uint32_t kBlockWords = kBlockBytes / 2;
-constexpr uint32_t kRepeatBlocks = 8;
 constexpr uint32_t kRepeatWords = kRepeatBlocks * kBlockWords;
 
 // Blocks that are copied, bit by bit: where they come from and go to, and how many blocks further

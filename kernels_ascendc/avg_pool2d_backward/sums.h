@@ -68,6 +68,7 @@ class PoolSums : PoolTile<T> {
         end_ = greatest(first_, 0);
         waiting_ = 0;
         pitch_ = static_cast<uint32_t>(t_.grad_width);
+        if (t_.traversal == kPoolColumns) pitch_ = t_.lane_pitch;
         if (!takes_whole_rows()) {
             pitch_ = round_up(static_cast<uint32_t>(windows_.end - windows_.begin), kBlock<T>);
             PipeBarrier<PIPE_V>();
@@ -77,7 +78,11 @@ class PoolSums : PoolTile<T> {
             this->fill(sums_, 0.0f, static_cast<uint32_t>(end_ - first_) * t_.tile_pitch);
         }
         if (!divisors_.is_constant() && windows_.begin < windows_.end && !is_ready_) {
-            divisors_.set_columns(windows_.begin, windows_.end - windows_.begin);
+            if (t_.traversal == kPoolColumns) {
+                divisors_.set_lanes(t_.windows_before, t_.lane_windows, t_.lane_pitch);
+            } else {
+                divisors_.set_columns(windows_.begin, windows_.end - windows_.begin);
+            }
             is_ready_ = takes_whole_rows();
         }
     }
@@ -122,7 +127,8 @@ class PoolSums : PoolTile<T> {
     // To positions of grads() from `at` on; returns how many.
     __aicore__ inline uint32_t load(uint32_t at) {
         const LanesShape shape = this->take(t_.margin + at);
-        const uint32_t count = shape.rows * shape.row_pitch;
+        const uint32_t count =
+            shape.rows * (t_.traversal == kPoolColumns ? t_.lane_pitch : shape.row_pitch);
         if (divisors_.is_constant()) divisors_.divide_all(grads(at), count);
         return count;
     }
@@ -145,6 +151,15 @@ class PoolSums : PoolTile<T> {
         columns.first_window = windows_.begin;
         columns.end_window = windows_.end;
         columns.first_loaded = takes_whole_rows() ? 0 : windows_.begin;
+        if (t_.traversal == kPoolColumns) {
+            // Of each lane, as if windows went on at both sides; columns of two lanes count once.
+            constexpr int64_t kFar = 1 << 30;
+            columns.begin = 0;
+            columns.end = t_.tile_pitch;
+            columns.first_window = -kFar;
+            columns.end_window = kFar;
+            columns.first_loaded = -static_cast<int64_t>(t_.windows_before);
+        }
         columns.kernel = t_.kernel_width;
         columns.stride = t_.stride_width;
         columns.pad = t_.pad_width;

@@ -69,8 +69,9 @@ class PoolTile : protected PoolGeometry<T> {
 
     __aicore__ inline void load(const LanesShape& shape) {
         const LocalTensor<T> to = loads_.template AllocTensor<T>();
+        const uint32_t before = t_.traversal == kPoolColumns ? t_.windows_before : 0;
         copy_evenly<T>(shape, [&](const LanesShape& part, uint32_t begin) {
-            load_lanes(to[begin], grad_output_, part);
+            load_lanes(to[before + begin], grad_output_, part);
         });
         loads_.EnQue(to);
     }
@@ -92,6 +93,12 @@ class PoolTile : protected PoolGeometry<T> {
         LocalTensor<T> from = loads_.template DeQue<T>();
         const uint32_t elements = shape.rows == 1 ? shape.columns : shape.rows * shape.row_pitch;
         const LocalTensor<float> to = grads_[at * kLanes];
+        if (t_.traversal == kPoolColumns) {
+            widen_rows(to, from, shape);
+            loads_.FreeTensor(from);
+            finish(to, shape.rows * t_.lane_pitch);
+            return;
+        }
         // The short lane, if any, takes part as far as it goes.
         const uint32_t end = round_up(elements, kBlock<T>);
         const uint32_t rest = static_cast<uint32_t>(least(round_up(shape.rest, kLengthStep), end));
@@ -115,8 +122,11 @@ class PoolTile : protected PoolGeometry<T> {
 #endif
         if (shape.lanes > 0) interleave_part(to, from, rest, end, shape.lane_elements, shape.lanes);
         loads_.FreeTensor(from);
+        finish(to, shape.lanes > 0 ? elements : shape.rest);
+    }
+    // The first `used` positions, transposed.
+    __aicore__ inline void finish(const LocalTensor<float>& to, uint32_t used) {
         PipeBarrier<PIPE_V>();
-        const uint32_t used = shape.lanes > 0 ? elements : shape.rest;
         const uint32_t count = round_up(used, kLanes) * kLanes;
         if constexpr (kIsNarrow) {
             Cast(to, scratch16().template ReinterpretCast<T>(), RoundMode::CAST_NONE, count);
@@ -142,6 +152,10 @@ class PoolTile : protected PoolGeometry<T> {
         const uint32_t rows = static_cast<uint32_t>(rows_.end - rows_.begin);
         LanesShape shape = tile_shape();
         uint32_t elements = rows * t_.tile_pitch, held = 0;
+        if (t_.traversal == kPoolColumns) {
+            store_rows_of_tile(shape, rows);
+            return;
+        }
         if (t_.tiles_width > 1) {
             shape.row_stride = static_cast<uint64_t>(t_.width);
             shape.rows = rows;
@@ -167,6 +181,30 @@ class PoolTile : protected PoolGeometry<T> {
         move(narrow_lanes, 0, elements - held, held);
         held_ = held;
     }
+    // Lanes that are stretches of columns, row by row.
+    __aicore__ inline void store_rows_of_tile(LanesShape shape, uint32_t rows) {
+        const LocalTensor<T> narrow_lanes = lanes_.template ReinterpretCast<T>();
+        narrow(narrow_lanes, tile_lanes(), rows * t_.tile_pitch);
+        PipeBarrier<PIPE_V>();
+        const LocalTensor<T> to = stores_.template AllocTensor<T>();
+        const uint32_t length = t_.lane_windows * static_cast<uint32_t>(t_.stride_width);
+        shape.row_pitch = length * kLanes;
+        for (uint32_t row = 0; row < rows; ++row) {
+            deinterleave_part(to[row * shape.row_pitch], row * t_.tile_pitch, length, length);
+        }
+        shape.lanes = 1;
+        shape.rest = 0;
+        shape.rows = rows;
+        shape.columns = static_cast<uint32_t>(t_.width);
+        shape.row_stride = shape.lane_stride = static_cast<uint64_t>(t_.width);
+        shape.lane_elements = rows * shape.row_pitch;
+        if (shape.columns == shape.row_pitch) {
+            shape.rows = 1;
+            shape.columns = shape.lane_elements;
+            shape.lane_stride = shape.columns;
+        }
+        copy_out(to, shape);
+    }
     // Where the tile begins, with what waits above it.
     __aicore__ inline LanesShape tile_shape() {
         const uint64_t plane = static_cast<uint64_t>(t_.height * t_.width);
@@ -181,13 +219,21 @@ class PoolTile : protected PoolGeometry<T> {
     __aicore__ inline void store(const LanesShape& shape, uint32_t length) {
         PipeBarrier<PIPE_V>();
         const LocalTensor<T> to = stores_.template AllocTensor<T>();
+        deinterleave_part(to, 0, length, shape.lane_elements);
+        copy_out(to, shape);
+    }
+    // Of lanes_ as T, from position `at` on.
+    __aicore__ inline void deinterleave_part(const LocalTensor<T>& to, uint32_t at, uint32_t length,
+                                             uint32_t pitch) {
         if constexpr (kIsNarrow) {
-            deinterleave_16bit(to.template ReinterpretCast<half>(),
-                               lanes_.template ReinterpretCast<half>(), length,
-                               shape.lane_elements);
+            const LocalTensor<half> lanes = lanes_.template ReinterpretCast<half>();
+            deinterleave_16bit(to.template ReinterpretCast<half>(), lanes[at * kLanes], length,
+                               pitch);
         } else {
-            deinterleave(to, lanes_, length, shape.lane_elements, scratch_);
+            deinterleave(to, lanes_[at * kLanes], length, pitch, scratch_);
         }
+    }
+    __aicore__ inline void copy_out(const LocalTensor<T>& to, const LanesShape& shape) {
         stores_.EnQue(to);
         LocalTensor<T> done = stores_.template DeQue<T>();
         const LocalTensor<T> tail = tail_buffer_.Get<T>();
@@ -231,6 +277,50 @@ class PoolTile : protected PoolGeometry<T> {
 
     __aicore__ inline LocalTensor<half> scratch16() {
         return lanes_[t_.scratch * kLanes].template ReinterpretCast<half>();
+    }
+    // Elements [begin, end) of each row become zero, where `begin` is less than a block.
+    __aicore__ inline void clear_in_rows(const LocalTensor<T>& rows, uint32_t begin, uint32_t end,
+                                         const LanesShape& shape) {
+        constexpr uint32_t kStep = 8 * kBlock<T>;
+        const uint32_t pitch = shape.row_pitch / kBlock<T>;
+        const uint32_t together = pitch <= kMaxRepeat && shape.rows <= kMaxRepeat ? shape.rows : 1;
+        for (uint32_t at = 0; at < end; at += kStep, begin = 0) {
+            const uint32_t count = end - at < kStep ? end - at : kStep;
+            uint64_t mask[2] = {0, 0};
+            for (uint32_t i = begin; i < count; ++i) mask[i / 64] |= 1ull << (i % 64);
+            for (uint32_t row = 0; row < shape.rows; row += together) {
+                const LocalTensor<T> to = rows[row * shape.row_pitch + at];
+                const auto repeats = static_cast<uint8_t>(together);
+                const auto step = static_cast<uint8_t>(together == 1 ? 8 : pitch);
+                if constexpr (kIsNarrow) {
+                    Duplicate(to.template ReinterpretCast<half>(), static_cast<half>(0.0f), mask,
+                              repeats, 1, step);
+                } else {
+                    Duplicate(to, 0.0f, mask, repeats, 1, step);
+                }
+            }
+        }
+    }
+    // Rows of windows to lanes that overlap.
+    __aicore__ inline void widen_rows(const LocalTensor<float>& to, const LocalTensor<T>& from,
+                                      const LanesShape& shape) {
+        // What lanes have before and behind the windows of a row.
+        if (t_.windows_before > 0) clear_in_rows(from, 0, t_.windows_before, shape);
+        const uint32_t rest = shape.columns % kBlock<T>;
+        const uint32_t behind = t_.windows_before + shape.columns - rest;
+        if (behind + rest < shape.row_pitch)
+            clear_in_rows(from[behind], rest, shape.row_pitch - behind, shape);
+        PipeBarrier<PIPE_V>();
+        for (uint32_t row = 0; row < shape.rows; ++row) {
+            const uint32_t at = row * t_.lane_pitch;
+            const LocalTensor<T> lanes = from[row * shape.row_pitch];
+            if constexpr (kIsNarrow) {
+                interleave_16bit(scratch16()[at * kLanes], lanes.template ReinterpretCast<half>(),
+                                 t_.lane_pitch, t_.lane_windows);
+            } else {
+                interleave(to[at * kLanes], lanes, t_.lane_pitch, t_.lane_windows, scratch_);
+            }
+        }
     }
     // Elements [begin, end) of each lane.
     __aicore__ inline void interleave_part(const LocalTensor<float>& to, const LocalTensor<T>& from,

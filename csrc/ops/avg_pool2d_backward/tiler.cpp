@@ -45,6 +45,15 @@ void PoolTiler::choose() {
     // Where those complete too many rows.
     for (int64_t load = even() / 2; best_cycles_ == HUGE_VAL && load >= kLanes; load /= 2)
         consider_loads(load);
+    // Rows of few planes, where stretches of them are long enough to be lanes.
+    const bool is_wide = width.extent >= 128 && width.stride <= 64 && width.pad <= 512;
+    for (int64_t rows : {1, 2, 3, 4, 6, 8, 12, 16, 24, 32}) {
+        if (!product_.has_byte_copies || !is_wide || rows > height.windows) break;
+        for_each_height(rows * height.stride, [&](int64_t tile_rows) {
+            for (uint32_t buffers : {1u, 2u})
+                consider({kPoolColumns, 1, rows, tile_rows, width.extent, buffers});
+        });
+    }
     for (int64_t columns = width.extent; best_cycles_ == HUGE_VAL && columns > 1;) {
         columns = narrower(columns);
         for (int64_t load : {1, 2, 4, 8, 16}) {
@@ -57,7 +66,17 @@ void PoolTiler::choose() {
     set(best_);
 }
 
-void PoolTiler::consider(const Choice& c) {
+void PoolTiler::consider(Choice c) {
+    consider_unit(c);
+    // Where cores may meet anywhere, they share few rows of windows more evenly inside these.
+    const int64_t whole = t_.unit_height, shares = divide_up(t_.units, useful_cores_);
+    const bool has_units = c.traversal == kPoolRows || c.traversal == kPoolColumns;
+    const bool is_uneven = 100 * shares * useful_cores_ > 101 * t_.units;
+    if (!has_units || !is_uneven || !product_.has_byte_copies) return;
+    for (c.unit = 1; c.unit <= 8 && c.unit < whole; c.unit *= 2) consider_unit(c);
+}
+
+void PoolTiler::consider_unit(const Choice& c) {
     const int64_t plane = plan_.height.extent * plan_.width.extent;
     if (c.lane_planes > 1 && plane > 1 << 14) return;
     // Without DataCopyPad a store of less than a block is made by the scalar unit.

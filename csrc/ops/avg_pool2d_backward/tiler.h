@@ -27,6 +27,7 @@ class PoolTiler {
         AvgPool2dBackwardTraversal traversal;
         int64_t lane_planes, load, height, width;  // load: elements, of kPoolParts rows
         uint32_t store_buffers;
+        int64_t unit = 0;  // rows that a core takes at least; 0: whole windows
     };
 
     int64_t even() const {
@@ -39,11 +40,13 @@ class PoolTiler {
     void choose_direct();
     // For one window that covers whole planes: false where buffers hold too little of these.
     bool choose_fill();
-    // Keeps the choice if it is the fastest so far.
-    void consider(const Choice& choice);
+    // Keeps the choice if it is the fastest so far; with fewer rows to a unit as well.
+    void consider(Choice choice);
+    void consider_unit(const Choice& choice);
 
     void set(const Choice& choice);
     void set_buffers(const Choice& choice);
+    void set_columns();
     void set_dense(const Choice& choice, int64_t wide);
     int64_t pair_positions() const;
     bool fits() const;  // what set() set
@@ -51,6 +54,7 @@ class PoolTiler {
     // A rough count of a core's cycles with what set() set.
     double cycles(const Choice& choice) const;
     double vector_cycles() const;
+    double cycles_by_columns(const Choice& choice) const;
 
     const AvgPool2dBackward::Plan& plan_;
     AvgPool2dBackwardTiling& t_;

@@ -8,6 +8,7 @@
 namespace ascend_grad {
 
 double PoolTiler::cycles(const Choice& c) const {
+    if (c.traversal == kPoolColumns) return cycles_by_columns(c);
     constexpr double kBytesPerCycle = 18, kLoadCycles = 20, kStoreCycles = 90;
     constexpr double kInstruction = 16;
     const auto plane = static_cast<double>(t_.height * t_.width);
@@ -50,9 +51,50 @@ double PoolTiler::cycles(const Choice& c) const {
     const double loading = t_.load_elements * row / kBytesPerCycle;
     double alone = loading + 2 * vector / stores;
     if (t_.dense != 0) alone = 0.3 * loading + vector / stores / 2;
+    // Inside windows both cores take these, and where no block begins the first store is not even.
+    if (c.unit > 0) {
+        const double twice =
+            c.unit % plan_.height.stride != 0 ? static_cast<double>(t_.grad_width) * row : 0.0;
+        const bool in_block = c.unit * t_.width * bytes_ % 32 != 0;
+        alone += (twice + (in_block ? 0.4 * t_.tile_elements * row : 0.0)) / kBytesPerCycle;
+    }
     // One buffer to store from: the vector unit waits for stores.
     const double waits = c.store_buffers == 1 ? 0.3 * plane * row / kBytesPerCycle : 0.0;
     return (std::max(memory, vector) + waits) * groups + alone;
+}
+
+// The same of kPoolColumns, where each row of a lane is transposed by itself.
+double PoolTiler::cycles_by_columns(const Choice& c) const {
+    constexpr double kBytesPerCycle = 18, kCopy = 30, kPiece = 4, kInstruction = 16;
+    const auto bytes = static_cast<double>(bytes_);
+    const auto cores = static_cast<double>(useful_cores_);
+    const double rows =
+        std::ceil(static_cast<double>(t_.units) / cores) * static_cast<double>(t_.unit_height);
+    const double windows = rows / static_cast<double>(t_.stride_height) + t_.cover_height;
+    const double loads = windows / static_cast<double>(c.load);
+    const double stores = rows / static_cast<double>(c.height);
+    const auto copy = [&](double count, double copies, int64_t columns, int64_t together) {
+        const bool is_even = together * columns * bytes_ % 512 == 0;
+        return count * static_cast<double>(columns) * bytes / kBytesPerCycle /
+                   (is_even ? 1.0 : 0.7) +
+               count * kPiece + copies * kCopy;
+    };
+    const double loading = copy(windows, loads, t_.grad_width, c.load);
+    const double memory = loading + copy(rows, stores, t_.width, c.height);
+    const auto additions = [](uint32_t terms) { return std::max(terms - 1, 1u); };
+    const double narrow = bytes_ == 2 ? 1.0 : 0.0;
+    const double along = t_.lane_pitch * (0.5 + narrow + (t_.factor != 0.0f ? 1 : 2)) +
+                         t_.tile_pitch * static_cast<double>(additions(t_.cover_width));
+    const double down = t_.tile_pitch * (0.5 + narrow + additions(t_.cover_height));
+    const double steps = static_cast<double>(std::min(t_.stride_width, t_.kernel_width));
+    const double vector =
+        (windows * along + rows * down) / kPoolRepeatPositions +
+        kInstruction * (windows * 2 + rows * (2 - narrow) +
+                        loads * (8 + 2 * steps * additions(t_.cover_width)) +
+                        stores * (8 + static_cast<double>(std::min(t_.stride_height, c.height)) *
+                                          additions(t_.cover_height)));
+    const double waits = c.store_buffers == 1 ? 0.3 * memory : 0.0;
+    return std::max(memory, vector) + waits + loading / loads + 2 * vector / stores;
 }
 
 // Of sixteen planes, for the elements alone.

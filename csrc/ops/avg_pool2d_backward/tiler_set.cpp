@@ -40,7 +40,8 @@ uint32_t to_u32(int64_t value) {
 int64_t PoolTiler::unit_height(const Choice& c) const {
     const PoolAxis& height = plan_.height;
     if (c.traversal == kPoolDirect) return c.height;
-    if (c.traversal != kPoolRows && c.traversal != kPoolParts) return height.extent;
+    if (c.unit > 0) return std::min(c.unit, height.extent);
+    if (c.traversal == kPoolPlanes) return height.extent;
     if (height.stride > 16) return std::min<int64_t>(height.extent, 8);
     int64_t rows = height.stride;
     while (rows * plan_.width.extent * bytes_ % 32 != 0 && rows < 4 * height.stride)
@@ -71,7 +72,7 @@ void PoolTiler::set(const Choice& c) {
     const bool splits = product_.has_byte_copies;
     t_.unit_tiles = splits ? 1 : tiles;
     t_.unit_planes = splits ? 1 : c.lane_planes;
-    const int64_t group = kLanes * t_.unit_planes;
+    const int64_t group = (c.traversal == kPoolColumns ? 1 : kLanes) * t_.unit_planes;
     const bool is_narrow = t_.tiles_width > 1 || width.extent * bytes_ < 32;
     const bool has_lines = group * height.extent * width.extent * bytes_ % 64 == 0;
     if (!splits && c.traversal != kPoolPlanes && is_narrow && !has_lines) t_.unit_tiles *= 2;
@@ -90,8 +91,8 @@ void PoolTiler::set_buffers(const Choice& c) {
     const bool has_whole_rows = c.width >= width.extent;
     // What may wait for the tile below, so that stores end at 512 bytes.
     const int64_t held = c.traversal == kPoolRows || (is_direct && has_whole_rows) ? even() : 0;
-    const int64_t pitch = has_whole_rows ? width.extent : rounded(c.width);
-    const int64_t margin = is_direct ? 0 : cover(width);
+    int64_t pitch = has_whole_rows ? width.extent : rounded(c.width);
+    int64_t margin = is_direct ? 0 : cover(width);
     int64_t columns = t_.windows_width, load = planes * plane, waiting = 0;
     int64_t sum_rows = begins(height, height.extent) + cover(height) - 1;
     if (c.traversal == kPoolRows) {
@@ -102,6 +103,13 @@ void PoolTiler::set_buffers(const Choice& c) {
         columns = begins(width, c.width) + cover(width) - 1;
         load = c.load * rounded(columns);
         sum_rows = cover(height) - 1 + c.load;
+    } else if (c.traversal == kPoolColumns) {
+        set_columns();
+        columns = t_.lane_pitch;
+        load = c.load * std::max<int64_t>(columns, divide_up(t_.row_elements, kLanes));
+        sum_rows = cover(height) - 1 + c.load;
+        pitch = columns * width.stride;
+        margin += t_.windows_before + width.pad / width.stride + 2;
     } else if (is_direct) {
         columns = load = c.load;
     }
@@ -113,6 +121,8 @@ void PoolTiler::set_buffers(const Choice& c) {
         begin = held > 0 ? held / 2 + kLanes : 0;
         wide = begin + tile - held + (held > 0 ? kLanes : 0);
     }
+    if (c.traversal != kPoolColumns)
+        t_.lane_windows = t_.windows_before = t_.lane_pitch = t_.row_elements = 0;
     t_.load_rows = c.load;
     t_.sum_rows = to_u32(is_direct ? 0 : sum_rows);
     t_.divisor_columns = to_u32(columns);
@@ -128,6 +138,23 @@ void PoolTiler::set_buffers(const Choice& c) {
     t_.tile_pitch = to_u32(pitch);
     t_.dense = c.traversal == kPoolRows && is_dense(plan_, t_.grad_width);
     if (t_.dense != 0) set_dense(c, wide);
+}
+
+// Lanes begin with blocks of a load's rows.
+void PoolTiler::set_columns() {
+    const PoolAxis& width = plan_.width;
+    const int64_t block = 32 / bytes_;
+    const auto blocks = [&](int64_t windows) { return round_up(windows, block); };
+    const int64_t windows = blocks(divide_up(divide_up(width.extent, width.stride), kLanes));
+    const int64_t before =
+        blocks(std::max<int64_t>(0, cover(width) - 1 - width.pad / width.stride));
+    const int64_t pitch =
+        blocks(before + (windows * width.stride - 1 + width.pad) / width.stride + 1);
+    t_.lane_windows = to_u32(windows);
+    t_.windows_before = to_u32(before);
+    t_.lane_pitch = to_u32(pitch);
+    t_.row_elements =
+        to_u32(std::max(before + blocks(width.windows), (kLanes - 1) * windows + pitch));
 }
 
 // As kernels_ascendc/avg_pool2d_backward/dense.h uses them; `wide`: positions up to a tile's end.

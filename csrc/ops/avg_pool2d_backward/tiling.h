@@ -6,7 +6,7 @@
 // one unit (the last one may have fewer), and core b of B works on units [b * units / B, (b + 1) *
 // units / B): in runs of neighbouring rows, or of up to lane_planes planes. A run is summed up
 // tile_height rows at a time at most. kPoolFill has no lanes: its units are 512 bytes of
-// grad_input, whatever planes they hold.
+// grad_input, whatever planes they hold. A group of kPoolColumns is one plane.
 #pragma once
 
 #include <stdint.h>
@@ -47,6 +47,10 @@ struct AvgPool2dBackwardTiling {
     uint32_t traversal;  // AvgPool2dBackwardTraversal
     uint32_t dense;  // kPoolRows: strides 1, kernels of 3 or 5 columns, as many windows as columns
     uint32_t lead;   // there: positions of a tile before its sums over columns
+    // kPoolColumns: lane k has the windows from k * lane_windows - windows_before on, lane_pitch of
+    // them, from rows of row_elements in a load; its columns are those from the k * lane_windows-th
+    // window's on.
+    uint32_t lane_windows, windows_before, lane_pitch, row_elements;
 };
 
 // Of sixteen lanes, that a repeat of an instruction on floats takes.
@@ -58,9 +62,10 @@ constexpr uint32_t kPoolFillLoads = 4;
 enum AvgPool2dBackwardMode : uint32_t { kPoolFloat32, kPoolFloat16, kPoolHf32 };
 
 enum AvgPool2dBackwardTraversal : uint32_t {
-    kPoolRows,    // stretches of planes, whatever rows they hold
-    kPoolPlanes,  // whole planes
-    kPoolParts,   // parts of rows
-    kPoolFill,    // planes that one window covers
-    kPoolDirect,  // no buffer holds the sums of a row of windows: window by window
+    kPoolRows,     // stretches of planes, whatever rows they hold
+    kPoolPlanes,   // whole planes
+    kPoolParts,    // parts of rows
+    kPoolFill,     // planes that one window covers
+    kPoolColumns,  // whole rows of single planes: lanes are stretches of their columns
+    kPoolDirect,   // no buffer holds the sums of a row of windows: window by window
 };
