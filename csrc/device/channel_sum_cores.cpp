@@ -54,7 +54,7 @@ int64_t enough_cores(const ChannelSumKernel& kernel, const Product& product) {
 
 uint32_t share_out(const ChannelShape& shape, const ChannelSumKernel& kernel,
                    const ChannelLimits& limits, ChannelSumTiling& t) {
-    const int64_t bytes = shape.numel() * kernel.element_bytes * (kernel.writes ? 3 : 2);
+    const int64_t bytes = moved_bytes(shape, kernel);
     // Of joined channels no core is without a load.
     const int64_t shares = t.joined ? t.units / t.inner : divide_up(t.units, t.cut);
     const int64_t most =

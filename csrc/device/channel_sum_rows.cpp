@@ -39,10 +39,6 @@ int64_t per_exchanged(int64_t bytes, int64_t channels, int64_t cores,
     return bytes / (cores * channels * kernel.sums * 2 * int64_t{sizeof(float)});
 }
 
-int64_t moved_bytes(const ChannelShape& shape, const ChannelSumKernel& kernel) {
-    return shape.numel() * kernel.element_bytes * (kernel.writes ? 3 : 2);
-}
-
 // The longest loads that fit. Where cores are few and there is much to do with each element, the
 // vector unit is behind long ones.
 void set_loads(const ChannelShape& shape, const ChannelSumKernel& kernel, const Product& product,

@@ -23,6 +23,11 @@ struct ChannelShape {
     int64_t numel() const { return outer * channels * inner; }
 };
 
+// Bytes of the inputs and of an output of their shape.
+inline int64_t moved_bytes(const ChannelShape& shape, const ChannelSumKernel& kernel) {
+    return shape.numel() * kernel.element_bytes * (kernel.writes ? 3 : 2);
+}
+
 // The axes in the order in which they lie in memory, if that is dense; else as they are numbered.
 AxisOrder memory_order(const TensorView& view);
 // `axis`: of the channels; -1 where all elements belong to one.

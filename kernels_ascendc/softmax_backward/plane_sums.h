@@ -3,25 +3,17 @@
 #pragma once
 
 #include "common/lanes.h"
+#include "ops/softmax_backward/tiling.h"
 #include "softmax_backward/arithmetic.h"
 #include "softmax_backward/row_sets.h"
 
 namespace kernels {
 
-// Elements after which the column and the place in a block are the same; several such periods, as
-// long as they fit one repeat, so that fewer additions lead to it.
-__aicore__ inline uint32_t plane_period(uint32_t inner) {
-    if (inner % kFloatsPerBlock == 0) return inner;
-    uint32_t least = inner;
-    while (least % kFloatsPerBlock != 0) least *= 2;
-    return least < kFloatsPerRepeat ? kFloatsPerRepeat / least * least : least;
-}
-
 class PlaneSums {
   public:
     // A plane has 7 elements more than a period, or just whole ones of `inner`.
-    __aicore__ PlaneSums(uint32_t plane, uint32_t inner)
-        : plane_(plane), inner_(inner), period_(plane_period(inner)) {}
+    __aicore__ PlaneSums(uint32_t plane, const SoftmaxBackwardTiling& tiling)
+        : plane_(plane), inner_(static_cast<uint32_t>(tiling.inner)), period_(tiling.period) {}
 
     // Of sum(), for so many planes.
     __aicore__ uint32_t scratch_floats(uint32_t planes) const {

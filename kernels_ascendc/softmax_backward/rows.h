@@ -28,7 +28,7 @@ class SoftmaxRows : SoftmaxTiles<T, U, kSoftmaxMaxQueued> {
                            const SoftmaxBackwardTiling& tiling)
         : Base(pipe, pointers, tiling),
           plane_(static_cast<uint32_t>(tiling.length * tiling.inner)),
-          planes_(plane_, static_cast<uint32_t>(tiling.inner)),
+          planes_(plane_, tiling),
           share_(tiling, GetBlockNum(), GetBlockIdx()),
           reads_ahead_(pointers.out != pointers.grad_output && pointers.out != pointers.output),
           next_(share_.first),

@@ -96,13 +96,8 @@ struct Case {
         return sum;
     }
 
-    // Elements of small planes after which columns and blocks of floats repeat.
-    int64_t period() const {
-        const int64_t least = std::lcm<int64_t>(shape.inner, 8);
-        return least == shape.inner || least > 64 ? least : 64 / least * least;
-    }
     int64_t plane_scratch() const {
-        return period() == shape.inner ? 32 : period() * round_up(t.tile, 8) * 4;
+        return t.period == shape.inner ? 32 : t.period * round_up(t.tile, 8) * 4;
     }
 
     void check() const {
@@ -138,9 +133,10 @@ struct Case {
         if (t.traversal == kSoftmaxRows) {
             require(t.pitch == plane() || (shape.inner == 1 && t.pitch > plane()),
                     "planes overlap");
-            require(shape.inner == 1 || period() == shape.inner || plane() >= period() + 7,
+            require(t.period % shape.inner == 0 && t.period % 8 == 0, "a period of sums");
+            require(shape.inner == 1 || t.period == shape.inner || plane() >= t.period + 7,
                     "a plane shorter than a period of its sums");
-            require(shape.inner == 1 || period() == shape.inner || period() <= 8 * 2 * 255,
+            require(shape.inner == 1 || t.period == shape.inner || t.period <= 8 * 2 * 255,
                     "a period that one instruction does not transpose");
             require(shape.inner == 1 || product.has_byte_copies, "planes between blocks");
             require(t.first >= 1 && t.first <= t.tile, "first tile");

@@ -122,7 +122,8 @@ int64_t rows_per_group(const Shape& shape, const device::Product& product) {
     return rows;
 }
 
-// Elements of a plane after which columns and blocks of floats repeat, as the kernel takes them.
+// Elements of a plane after which the column and the place in a block of floats are the same;
+// several such periods, as long as they fit one repeat, so that fewer additions lead to it.
 int64_t plane_period(const Shape& shape) {
     const int64_t least = std::lcm<int64_t>(shape.inner, 8);
     return least == shape.inner || least > 64 ? least : 64 / least * least;
@@ -164,6 +165,7 @@ bool tile_rows(const Shape& shape, const device::Product& product, SoftmaxBackwa
     const int64_t most = most_rows(shape, product, pitch);
     if (most < 1) return false;
     t = basic_tiling(shape, kSoftmaxRows);
+    t.period = static_cast<uint32_t>(plane_period(shape));
     t.items_per_group = rows_per_group(shape, product);
     t.groups = divide_up(t.items, t.items_per_group);
     blocks = static_cast<uint32_t>(best_blocks(t.groups, most_blocks(shape, product), product));

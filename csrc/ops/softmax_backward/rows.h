@@ -56,8 +56,10 @@ class SoftmaxRows {
             outer /= plan_.rows.extent[d];
         }
         for (int k = 0; k < 3; ++k) base_[k] = static_cast<char*>(addresses_[k]) + offset[k];
-        for (int k = 0; plan_.is_plane && inner > 0 && k < Op::kOut; ++k)
-            to_next_[k] = group + 1 < end ? plan_.rows.stride[inner - 1][k] : 0;
+        if (plan_.is_plane && inner > 0) {
+            for (int k = 0; k < Op::kOut; ++k)
+                to_next_[k] = group + 1 < end ? plan_.rows.stride[inner - 1][k] : 0;
+        }
         return group + groups + planes_ - 1;
     }
     int count() const { return count_; }

@@ -20,6 +20,26 @@ uint32_t slice_floats(const SoftmaxBackwardTiling& t, const device::Product& pro
     return static_cast<uint32_t>(round_up(divide_up(shared, t.parts), 8));
 }
 
+// best(), remembered by each thread for some shapes: a search takes up to half a millisecond, ten
+// times as long as the kernel, and programs call with the same shapes again and again.
+StripTiler::Choice best_of(const Shape& shape, const device::Product& product) {
+    using Key = std::array<int64_t, 7>;
+    struct Known {
+        Key key;
+        StripTiler::Choice choice;
+    };
+    thread_local std::array<Known, 16> known{};
+    thread_local size_t next = 0;
+    const Key key = {shape.outer,    shape.length, shape.inner,  shape.in_size,
+                     shape.out_size, product.arch, product.cores};
+    const auto found =
+        std::find_if(known.begin(), known.end(), [&](const Known& one) { return one.key == key; });
+    if (found != known.end()) return found->choice;
+    Known& oldest = known[next++ % known.size()];
+    oldest = {key, StripTiler(shape, product).best()};
+    return oldest.choice;
+}
+
 }  // namespace
 
 int64_t shared_floats(const SoftmaxBackwardTiling& t) {
@@ -210,30 +230,6 @@ void StripTiler::consider(const SoftmaxBackwardTiling& t, int64_t teams) {
     const double time = cycles(t, teams);
     if (time < best_.cycles) best_ = {time, t, teams * t.parts};
 }
-
-namespace {
-
-// best(), remembered by each thread for some shapes: a search takes up to half a millisecond, ten
-// times as long as the kernel, and programs call with the same shapes again and again.
-StripTiler::Choice best_of(const Shape& shape, const device::Product& product) {
-    using Key = std::array<int64_t, 7>;
-    struct Known {
-        Key key;
-        StripTiler::Choice choice;
-    };
-    thread_local std::array<Known, 16> known{};
-    thread_local size_t next = 0;
-    const Key key = {shape.outer,    shape.length, shape.inner,  shape.in_size,
-                     shape.out_size, product.arch, product.cores};
-    const auto found =
-        std::find_if(known.begin(), known.end(), [&](const Known& one) { return one.key == key; });
-    if (found != known.end()) return found->choice;
-    Known& oldest = known[next++ % known.size()];
-    oldest = {key, StripTiler(shape, product).best()};
-    return oldest.choice;
-}
-
-}  // namespace
 
 bool tile_strips(const Shape& shape, const device::Product& product, SoftmaxBackwardTiling& tiling,
                  uint32_t& blocks) {

@@ -49,6 +49,8 @@ struct SoftmaxBackwardTiling {
     uint32_t slice;
     // Columns: chunks of the next strip of a plane begin so many rows before those of this one.
     uint32_t shift;
+    // Rows, of planes: elements after which the column and the place in a block of floats repeat.
+    uint32_t period;
     // Columns: 1 where each row is copied by itself, from a multiple of 512 bytes on, and what lies
     // before that apart.
     uint32_t rows_apart;
