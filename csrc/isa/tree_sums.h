@@ -61,27 +61,23 @@ AG_INLINE void tree_sums(const Folded* x, float* sums) {
 }
 #endif
 
-// Lane i is values[index[i]].
-AG_INLINE Lanes gather(const float* values, const int32_t* index) {
-#if defined(__AVX512F__)
-    return {{(Register)_mm512_i32gather_ps(_mm512_loadu_si512(index), values, sizeof(float))}};
-#elif defined(__AVX2__)
-    return each_register([&](int i) {
-        return (Register)_mm256_i32gather_ps(
-            values, _mm256_loadu_si256(reinterpret_cast<const __m256i*>(index + 8 * i)),
-            sizeof(float));
-    });
-#else
-    Lanes result;
-    AG_EACH_REGISTER {
-        const int32_t* four = index + 4 * i;
-        result.r[i] = Quad{values[four[0]], values[four[1]], values[four[2]], values[four[3]]};
+// The tree over lanes value(k), those from `lines` on zero, of many sums at once; -0 becomes 0.
+template <int kStep, class Value>
+AG_INLINE Lanes add_lines(int k, int lines, const Value& value) {
+    if constexpr (kStep == kLanes) {
+        return value(k);
+    } else {
+        const Lanes sum = add_lines<2 * kStep>(k, lines, value);
+        if (k + kStep >= lines) return sum;
+        return sum + add_lines<2 * kStep>(k + kStep, lines, value);
     }
-    return result;
-#endif
 }
-// The same of 32 values, of which eight neighbouring lanes take theirs from one aligned group of
-// eight.
+template <class Value>
+AG_INLINE Lanes tree_of_lines(int lines, const Value& value) {
+    return add_lines<1>(0, lines, value) + Lanes{};
+}
+// Lane i is values[index[i]] of 32 values, of which eight neighbouring lanes take theirs from one
+// aligned group of eight.
 AG_INLINE Lanes pick(const float* values, const int32_t* index) {
 #if defined(__AVX512F__)
     return {{(Register)_mm512_permutex2var_ps(_mm512_loadu_ps(values), _mm512_loadu_si512(index),
@@ -94,7 +90,12 @@ AG_INLINE Lanes pick(const float* values, const int32_t* index) {
             _mm256_loadu_si256(reinterpret_cast<const __m256i*>(eight)));
     });
 #else
-    return gather(values, index);
+    Lanes result;
+    AG_EACH_REGISTER {
+        const int32_t* four = index + 4 * i;
+        result.r[i] = Quad{values[four[0]], values[four[1]], values[four[2]], values[four[3]]};
+    }
+    return result;
 #endif
 }
 

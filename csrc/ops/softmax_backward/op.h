@@ -31,6 +31,7 @@ struct SoftmaxBackward {
     };
 
     static constexpr int64_t kMaxColumns = 2048;  // rows of a group, but along rows
+    static constexpr int64_t kSmallPlane = 512;   // elements of a plane that is taken with others
 
     // A task works on a group of neighbouring rows: the innermost loop of `rows` cut into groups.
     struct Plan {
@@ -42,7 +43,7 @@ struct SoftmaxBackward {
         int64_t stride[3];
         int32_t step;           // kAlongRows: elements between neighbours in the inputs
         bool is_plane;          // kAcrossRows: the rows of a group fill memory without a gap
-        bool has_small_planes;  // and the groups, with few elements
+        bool has_small_planes;  // and the groups: short rows, up to kSmallPlane elements
         Loops rows;             // count >= 1
         int64_t rows_per_group, groups_per_loop, groups;
         int64_t chunk, chunks;

@@ -26,6 +26,7 @@ constexpr int64_t kFarRunBytes = 2048;
 constexpr int64_t kPage = 4096;
 constexpr double kUneven = 1.1;  // a share over the mean that costs less than shorter runs do
 constexpr int64_t kStagedRows = 16;
+constexpr int64_t kTaskBytes = 64 << 10;  // of rows along memory
 
 // Whether neighbours are `step` elements apart in the inputs.
 bool inputs_step(int64_t step, const int64_t* strides, const TensorView* const* tensors) {
@@ -103,7 +104,7 @@ bool runs_fill_lines(const Op::Plan& plan, const TensorView& out) {
 bool has_small_planes(const Op::Plan& plan) {
     const int inner = plan.rows.count - 1;
     if (!plan.is_plane || inner < 1) return false;
-    if (plan.length > kLanes || plan.rows.extent[inner] > kLanes) return false;
+    if (plan.length > std::min(kLanes, Op::kSmallPlane / plan.rows.extent[inner])) return false;
     for (int k = 0; k < 3; ++k) {
         if (plan.rows.stride[inner - 1][k] != plan.stride[k] * plan.length) return false;
     }
@@ -113,7 +114,9 @@ bool has_small_planes(const Op::Plan& plan) {
 void cut_into_tasks(Op::Plan& plan, int64_t row_bytes) {
     switch (plan.traversal) {
         case Op::Traversal::kAlongRows:
-            plan.rows_per_group = std::max<int64_t>(1, (64 << 10) / row_bytes);
+            // From a cache a thread takes all its rows at a time: by single ones shares are even.
+            plan.rows_per_group =
+                plan.bytes > kCachedBytes ? std::max<int64_t>(1, kTaskBytes / row_bytes) : 1;
             break;
         case Op::Traversal::kAcrossRows:
         case Op::Traversal::kAlongToAcross:

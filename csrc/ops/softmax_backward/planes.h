@@ -4,6 +4,7 @@
 
 #include "isa/pair.h"
 #include "isa/prefetch.h"
+#include "isa/tree_sums.h"
 
 namespace ascend_grad {
 namespace {
@@ -14,11 +15,30 @@ AG_INLINE LanePair products_of(const T* g, const T* y, int n) {
     return load_first_pair(g, n) * load_first_pair(y, n);
 }
 
+// The sums of all columns of a plane of at most sixteen lines, up to sixteen at a time:
+// stores(column, sums) of products(i), those of the sixteen elements from i on. Of fewer columns
+// the last lanes are no sums.
+template <class Products, class Stores>
+AG_INLINE void sum_columns(int columns, int n, const Products& products, const Stores& stores) {
+    for (int next = 0; next < columns; next += kLanes) {
+        const int column = next + kLanes <= columns || next == 0 ? next : columns - kLanes;
+        stores(column, tree_of_lines(n, [&](int k) AG_INLINE_LAMBDA {
+                   return products(k * columns + column);
+               }));
+    }
+}
+
 // sums[c] = sum over i of g[i * columns + c] * y[...], element i in lane i % 16. Sixteen lines are
 // a whole number of vectors, so that each vector always adds to the same place of `lanes`, which
 // has 16 * columns + 32 elements.
 template <class T>
 inline void sum_plane(const T* g, const T* y, int columns, int n, float* lanes, float* sums) {
+    if (columns >= kLanes && n <= kLanes) {
+        sum_columns(
+            columns, n, [&](int i) AG_INLINE_LAMBDA { return load(g + i) * load(y + i); },
+            [&](int column, Lanes x) AG_INLINE_LAMBDA { store_raw(sums + column, x); });
+        return;
+    }
     const int period = kLanes * columns;
     const int total = n * columns;
     std::memset(lanes, 0, sizeof(float) * static_cast<size_t>(period + kPairLanes));

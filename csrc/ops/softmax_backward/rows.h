@@ -9,7 +9,7 @@
 #include "ops/softmax_backward/along_rows.h"
 #include "ops/softmax_backward/op.h"
 #include "ops/softmax_backward/planes.h"
-#include "ops/softmax_backward/short_rows.h"
+#include "ops/softmax_backward/small_planes.h"
 #include "ops/softmax_backward/transposed.h"
 
 namespace ascend_grad {
@@ -73,8 +73,8 @@ class SoftmaxRows {
         }
         if (plan_.has_small_planes) {
             sink_.move_to(output(0, 0));
-            short_rows_.run(input(0, 0, 0), input(1, 0, 0), static_cast<int>(plan_.length), count_,
-                            planes_, plan_.asks_into_second, sink_);
+            small_planes_.run(input(0, 0, 0), input(1, 0, 0), static_cast<int>(plan_.length),
+                              count_, planes_, plan_.asks_into_second, sink_);
             return;
         }
         float sums[kMaxColumns + kLanes];  // more than a small group reads
@@ -163,8 +163,8 @@ class SoftmaxRows {
     void along_rows() {
         if (plan_.length <= kLanes && count_ >= kLanes && rows_follow_each_other()) {
             sink_.move_to(output(0, 0));
-            short_rows_.run(input(0, 0, 0), input(1, 0, 0), static_cast<int>(plan_.length), 1,
-                            count_, plan_.asks_into_second, sink_);
+            small_planes_.run(input(0, 0, 0), input(1, 0, 0), static_cast<int>(plan_.length), 1,
+                              count_, plan_.asks_into_second, sink_);
             return;
         }
         // While a row is written the next one is read, where that overlaps with conversions or with
@@ -385,7 +385,7 @@ class SoftmaxRows {
     int count_ = 0;
     int planes_ = 1;  // that follow each other
     int64_t first_row_ = 0;
-    ShortRows short_rows_;
+    SmallPlanes small_planes_;
     alignas(64) float lanes_[kLaneSums];
     alignas(64) float stage_[2][kStagedRows * kStage];
 };
