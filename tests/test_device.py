@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 from arrays import FLOAT16, FLOAT32, place, place_values, random_values
 from emulated import SOCS, addresses, emulate, requires_emulator
-from subprocesses import output_of
+from float_environment import float_environment
+from subprocesses import output_of, run_python
 from tolerance import assert_same_bits
 
 pytestmark = requires_emulator
@@ -196,6 +197,61 @@ def test_results_on_the_device_must_be_given() -> None:
     assert caught.value.parameter == "out"
     with pytest.raises(TypeError, match="DeviceArray"):
         ag.npu.softmax_backward(g, y, 1, out=g, stream=0, device="emulator")
+
+
+@pytest.mark.parametrize("missing", ["grad_output", "out"])
+def test_addresses_that_are_null(missing: str) -> None:
+    arrays = dict(zip(("grad_output", "output", "out"), operands() + operands()[:1], strict=True))
+    given = {name: addresses(array) for name, array in arrays.items()}
+    given[missing] = ag.npu.DeviceArray(0, (6, 40), "float32")
+    with pytest.raises(ag.ParamNullptrError) as caught:
+        ag.npu.softmax_backward(**given, dim=1, device="emulator")
+    assert caught.value.parameter == missing
+
+
+@pytest.mark.parametrize(
+    ("shape", "strides"),
+    [((2**62, 8), None), ((2**40, 2**40), (0, 1)), ((2, 2), (2**62, 1)), ((2**61,), (1,))],
+)
+def test_addresses_that_cannot_be(shape: tuple[int, ...], strides: tuple[int, ...] | None) -> None:
+    array = ag.npu.DeviceArray(operands()[0].ctypes.data, shape, "float32", strides)
+    with pytest.raises(ag.ParamInvalidError) as caught:
+        ag.npu.softmax_backward(array, array, 0, out=array, device="emulator")
+    assert caught.value.parameter == "grad_output"
+
+
+def test_more_elements_than_any_device_holds() -> None:
+    """Reached by strides of 0; kernels would need a copy."""
+    many = np.broadcast_to(FLOAT32.type(1), (2**31, 2, 2**28))
+    channels = np.ones(2, np.float32)
+    with pytest.raises(ag.ParamInvalidError, match="2\\^56 elements on a device"):
+        ag.batch_norm_reduce_backward(many, many, channels, channels, device="emulator")
+    fewer = many[:, :, : 2**20]
+    with pytest.raises(ag.AclnnError, match="memory left"):
+        ag.batch_norm_reduce_backward(fewer, fewer, channels, channels, device="emulator")
+
+
+@pytest.mark.parametrize("mode", ["upward", "toward_zero", "flush_to_zero"])
+def test_float_environment_of_the_caller_does_not_matter(mode: str) -> None:
+    tiny = np.full((3, 40), 1e-39, np.float32)
+    weight = np.full(40, 0.3, np.float32)
+    want, _ = emulate("prelu_backward", tiny, -tiny, weight)
+    with float_environment(mode):
+        got, _ = emulate("prelu_backward", tiny, -tiny, weight)
+    for result, expected in zip(got, want, strict=True):
+        assert_same_bits(result, expected)
+    assert want[0].any()
+
+
+def test_log_of_the_plan() -> None:
+    code = (
+        "import numpy as np, ascend_grad as ag\n"
+        "x = np.ones((6, 40), np.float32)\n"
+        "ag.softmax_backward(x, x, 1, device='emulator')\n"
+    )
+    text = run_python("-c", code, ASCEND_GRAD_LOG="debug").stderr
+    assert "softmax_backward as on ascend910b: grad_output float32 (6, 40)" in text
+    assert "launches softmax_backward_float32" in text and "workspace 0 bytes" in text
 
 
 class Tensor:

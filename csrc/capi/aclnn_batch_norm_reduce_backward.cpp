@@ -17,8 +17,7 @@ aclnnStatus aclnnBatchNormReduceBackwardGetWorkspaceSize(
         const aclTensor* tensors[] = {gradOut, input,    mean,       invstd,  weight,
                                       sumDy,   sumDyXmu, gradWeight, gradBias};
         for (int i = 0; i < Op::info().tensor_count; ++i) {
-            // What is not wanted may be anything, even no tensor.
-            if (i < Op::kFirstOutput || call.args.wants(i)) call.set(i, tensors[i]);
+            if (call.args.wants(i)) call.set(i, tensors[i]);
         }
     });
 }

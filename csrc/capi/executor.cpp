@@ -35,8 +35,11 @@ void Call::set(int index, const aclTensor* handle) {
     std::shared_ptr<const Tensor> tensor;
     status_ = find_object(tensors(), info_.name.c, info_.tensors[index].name.c, handle, tensor);
     if (!status_.ok()) return;
-    placements_[index].handle = handle;
-    views_[index] = make_view(*tensor, placements_[index]);
+    Placement& place = placements_[index];
+    views_[index] = make_view(*tensor, place.extent);
+    place.handle = handle;
+    place.base = tensor->address;
+    place.is_sound = views_[index].defect == ViewDefect::kNone;
     args_.tensors[index] = &views_[index];
 }
 
@@ -64,9 +67,8 @@ uint64_t Call::workspace_size() const {
 // What is wrong with a sound view at its address; takes hold of its memory.
 ViewDefect Call::defect_at_address(int index, BlockHold& hold) {
     Placement& place = placements_[index];
-    const auto address = reinterpret_cast<uintptr_t>(place.base);
-    const auto span = static_cast<size_t>(place.span);
-    if (address > INTPTR_MAX || span > INTPTR_MAX - address) return ViewDefect::kOverflow;
+    const auto span = static_cast<size_t>(place.extent.span);
+    if (!place.extent.fits_at(place.base)) return ViewDefect::kOverflow;
     // Memory that is never read may be anywhere.
     if (info_.tensors[index].role == Role::kDescription) return ViewDefect::kNone;
     hold = find_block(place.base);
@@ -74,7 +76,7 @@ ViewDefect Call::defect_at_address(int index, BlockHold& hold) {
     if (hold != nullptr) {
         lost = !hold->holds(place.base, span);
     } else if (place.base != nullptr && span > 0) {
-        const auto offset = static_cast<size_t>(place.offset);
+        const auto offset = static_cast<size_t>(place.extent.offset);
         lost = place.was_allocated || !is_mapped(place.base + offset, span - offset);
     }
     place.was_allocated = place.was_allocated || hold != nullptr;
@@ -94,7 +96,8 @@ bool Call::locate(BlockHold* holds) {
         }
         const ViewDefect defect = defect_at_address(i, holds[i]);
         void* data = nullptr;
-        if (place.base != nullptr && defect == ViewDefect::kNone) data = place.base + place.offset;
+        if (place.base != nullptr && defect == ViewDefect::kNone)
+            data = place.base + place.extent.offset;
         changed = changed || view.data != data || view.defect != defect;
         view.data = data;
         view.defect = defect;

@@ -4,11 +4,20 @@
 #include <atomic>
 
 #include "capi/memory.h"
-#include "capi/view.h"
+#include "capi/objects.h"
 #include "core/executor.h"
 #include "core/soc.h"
 
 namespace ascend_grad::capi {
+
+// Where a view's tensor lies.
+struct Placement {
+    const aclTensor* handle = nullptr;
+    char* base = nullptr;  // of the storage
+    Extent extent;
+    bool is_sound = false;       // nothing is wrong with the view but, perhaps, its address
+    bool was_allocated = false;  // base lay in a block of ours when it was last looked at
+};
 
 class Call {
   public:

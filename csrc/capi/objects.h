@@ -8,20 +8,12 @@
 #include "aclnn/acl_meta.h"
 #include "capi/error.h"
 #include "capi/handles.h"
-#include "core/tensor.h"
+#include "core/described_tensor.h"
 #include "ops/avg_pool2d_backward/op.h"
 
 namespace ascend_grad::capi {
 
-// As aclCreateTensor was given it, whether sensible or not.
-struct Tensor {
-    std::vector<int64_t> shape, strides;  // elements
-    std::vector<int64_t> storage_shape;
-    int64_t offset;  // elements
-    DataType dtype;
-    Format format;
-    char* address;  // of the storage
-};
+using Tensor = DescribedTensor;
 
 struct IntList {
     explicit IntList(std::vector<int64_t> given)

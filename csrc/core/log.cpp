@@ -25,7 +25,7 @@ void log_line(const char* text) {
     std::fprintf(stderr, "ascend-grad: %s\n", text);
 }
 
-void log_plan(const OperatorInfo& info, const Arguments& args, const PlanSummary& plan) {
+void log_call(const OperatorInfo& info, const Arguments& args, const std::string& plan) {
     std::string text = info.name.in(args.interface);
     text.append(" as on ").append(soc_info(args.soc).name).append(":");
     for (int i = 0; i < info.tensor_count; ++i) {
@@ -38,12 +38,16 @@ void log_plan(const OperatorInfo& info, const Arguments& args, const PlanSummary
         const int stored = view->rank < kMaxRank ? view->rank : kMaxRank;
         text.append(" strides ").append(to_string(view->strides, stored));
     }
+    log_line(text.append("; ").append(plan).c_str());
+}
+
+void log_plan(const OperatorInfo& info, const Arguments& args, const PlanSummary& plan) {
     char numbers[160];
     std::snprintf(numbers, sizeof(numbers),
-                  "; %lld bytes moved, %lld tasks, up to %d threads, workspace %llu bytes",
+                  "%lld bytes moved, %lld tasks, up to %d threads, workspace %llu bytes",
                   static_cast<long long>(plan.moved), static_cast<long long>(plan.tasks),
                   threads_for(plan.moved), static_cast<unsigned long long>(plan.workspace_size));
-    log_line(text.append(numbers).c_str());
+    log_call(info, args, numbers);
 }
 
 }  // namespace ascend_grad

@@ -1,6 +1,8 @@
 // ASCEND_GRAD_LOG=debug: what is done, on standard error.
 #pragma once
 
+#include <string>
+
 #include "core/operator.h"
 
 namespace ascend_grad {
@@ -14,5 +16,7 @@ struct PlanSummary {
     int64_t tasks;            // that threads share
 };
 void log_plan(const OperatorInfo& info, const Arguments& args, const PlanSummary& plan);
+// The same with any description of the plan.
+void log_call(const OperatorInfo& info, const Arguments& args, const std::string& plan);
 
 }  // namespace ascend_grad

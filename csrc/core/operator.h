@@ -42,6 +42,11 @@ struct Arguments {
     Soc soc = kDefaultSoc;
     Interface interface = Interface::kPython;
     bool is_on_device = false;  // addresses are the device's, so that tensors share memory there
+
+    // Whether the call touches that tensor at all; what is not wanted may be anything.
+    bool wants(int) const { return true; }
+    // The format tag of a tensor that comes without one.
+    static Format untagged(int /*rank*/) { return Format::kND; }
 };
 
 }  // namespace ascend_grad

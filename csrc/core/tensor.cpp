@@ -74,6 +74,19 @@ class IntervalSearch {
     int64_t divisor_[2 * kMaxRank + 1];
 };
 
+// Of the elements of a view, from element 0: that of the lowest and of the highest, in bytes. False
+// where they do not fit.
+bool reach_of(const TensorView& view, int64_t& lowest, int64_t& highest) {
+    lowest = highest = 0;
+    for (int i = 0; i < std::min(view.rank, kMaxRank); ++i) {
+        int64_t steps;
+        if (__builtin_mul_overflow(view.shape[i] - 1, view.strides[i], &steps)) return false;
+        int64_t& end = steps < 0 ? lowest : highest;
+        if (__builtin_add_overflow(end, steps, &end)) return false;
+    }
+    return true;
+}
+
 int64_t magnitude(int64_t value) {
     return value < 0 ? -value : value;
 }
@@ -103,6 +116,47 @@ void set_contiguous(TensorView& view, int rank, const int64_t* shape) {
         (void)__builtin_mul_overflow(view.numel, shape[i], &view.numel);
     }
     if (is_empty) view.numel = 0;
+}
+
+void set_shape(TensorView& view, int64_t rank, const int64_t* shape, const int64_t* strides,
+               int64_t unit) {
+    view.rank = static_cast<int32_t>(std::clamp<int64_t>(rank, INT32_MIN, INT32_MAX));
+    view.numel = 1;
+    rank = std::max<int64_t>(rank, 0);
+    const int64_t stored = std::min<int64_t>(rank, kMaxRank);
+    const bool is_empty = std::find(shape, shape + rank, 0) != shape + rank;
+    bool fits = true, is_negative = false;
+    for (int64_t i = rank - 1; i >= 0; --i) {
+        is_negative = is_negative || shape[i] < 0;
+        if (i < stored) {
+            const int64_t stride = strides != nullptr ? strides[i] : view.numel;
+            view.shape[i] = shape[i];
+            fits = !__builtin_mul_overflow(stride, unit, &view.strides[i]) && fits;
+        }
+        fits = !__builtin_mul_overflow(view.numel, std::max<int64_t>(shape[i], 1), &view.numel) &&
+               fits;
+    }
+    int64_t lowest, highest;
+    if (is_negative) {
+        view.defect = ViewDefect::kNegativeExtent;
+    } else if (!is_empty && !(fits && reach_of(view, lowest, highest))) {
+        view.defect = ViewDefect::kOverflow;
+    }
+    if (view.defect != ViewDefect::kNone) view.numel = 1;
+    if (view.defect == ViewDefect::kNone && is_empty) view.numel = 0;
+}
+
+void set_address(TensorView& view, void* data) {
+    view.data = data;
+    if (view.defect != ViewDefect::kNone || view.is_empty() || data == nullptr) return;
+    const auto size = static_cast<int64_t>(data_type_size(view.dtype));
+    const auto address = static_cast<int64_t>(reinterpret_cast<intptr_t>(data));
+    int64_t lowest, highest, begin, end;
+    const bool fits = reach_of(view, lowest, highest) &&
+                      !__builtin_add_overflow(address, lowest, &begin) && begin >= 0 &&
+                      !__builtin_add_overflow(address, highest, &end) &&
+                      !__builtin_add_overflow(end, size, &end);
+    if (!fits) view.defect = ViewDefect::kOverflow;
 }
 
 bool is_same_view(const TensorView& a, const TensorView& b) {

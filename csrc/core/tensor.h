@@ -9,8 +9,7 @@ namespace ascend_grad {
 
 inline constexpr int kMaxRank = 8;
 
-// What is wrong with a view before its elements are looked at. Only views made from C handles can
-// have a defect: NumPy, DLPack and the array interface deliver valid ones.
+// What is wrong with a view before its elements are looked at.
 enum class ViewDefect : int32_t {
     kNone,
     kNegativeExtent,
@@ -38,6 +37,12 @@ struct TensorView {
 
 // Sets rank, shape, numel and the strides of a contiguous tensor of view.dtype.
 void set_contiguous(TensorView& view, int rank, const int64_t* shape);
+// The same from a caller's numbers: strides are multiples of `unit` bytes, null for a contiguous
+// tensor of such elements. What they get wrong becomes the view's defect; numel is 1 then.
+void set_shape(TensorView& view, int64_t rank, const int64_t* shape, const int64_t* strides,
+               int64_t unit);
+// Element 0; a defect where others would lie outside the address space.
+void set_address(TensorView& view, void* data);
 
 // True when the two views have the same address, dtype, shape and strides (where an extent exceeds
 // 1).

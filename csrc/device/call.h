@@ -1,7 +1,8 @@
 // A checked call with its plan for a device: what a device library runs.
 #pragma once
 
-#include "core/operator.h"
+#include "core/check.h"
+#include "core/log.h"
 #include "device/plan.h"
 
 namespace ascend_grad::device {
@@ -23,6 +24,10 @@ struct Call {
     }
 };
 
+// More elements, which only strides of 0 can reach, would need copies that no memory holds. Offsets
+// and sizes of plans then fit 63 bits.
+inline constexpr int64_t kMaxElements = int64_t{1} << 56;
+
 // check -> plan. `Operator` is as for make_executor, with
 // device_plan(args, product, plan), which fills an empty plan.
 template <class Operator>
@@ -33,10 +38,18 @@ Status make_call(const typename Operator::Args& args, const Product& product, Ca
     call.interface = args.interface;
     for (int i = 0; i < call.info->tensor_count; ++i) {
         call.present[i] = args.tensors[i] != nullptr;
-        if (call.present[i]) call.tensors[i] = *args.tensors[i];
+        if (!call.present[i]) continue;
+        call.tensors[i] = *args.tensors[i];
+        if (call.tensors[i].numel > kMaxElements) {
+            return Checker(*call.info, args)
+                .invalid(i, "must have at most 2^56 elements on a device, got shape " +
+                                shape_text(call.tensors[i]));
+        }
     }
     call.plan = Plan{};
-    return Operator::device_plan(args, product, call.plan);
+    ASCEND_GRAD_TRY(Operator::device_plan(args, product, call.plan));
+    if (log_is_debug()) log_call(*call.info, args, summary_of(call.plan));
+    return {};
 }
 
 }  // namespace ascend_grad::device

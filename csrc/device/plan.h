@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <string>
 #include <type_traits>
 
 namespace ascend_grad::device {
@@ -58,5 +59,8 @@ struct Plan {
     int32_t launch_count = 0;
     Launch launches[kMaxLaunches];
 };
+
+// "launches <kernel> on 8 cores, ..., workspace 0 bytes"
+std::string summary_of(const Plan& plan);
 
 }  // namespace ascend_grad::device

@@ -38,6 +38,16 @@ TensorView broadcast(const TensorView& view, const TensorView& shape) {
 
 }  // namespace
 
+std::string summary_of(const Plan& plan) {
+    std::string text = "launches ";
+    for (int i = 0; i < plan.launch_count; ++i) {
+        const Launch& launch = plan.launches[i];
+        text.append(launch.kernel).append(" on ").append(std::to_string(launch.blocks));
+        text.append(launch.blocks == 1 ? " core, " : " cores, ");
+    }
+    return text + "workspace " + std::to_string(plan.workspace_size) + " bytes";
+}
+
 AxisOrder natural_order(int rank) {
     AxisOrder order;
     order.count = rank;

@@ -1,140 +1,129 @@
 // ascend_grad/device_aclnn.h on the runner.
 #include "ascend_grad/device_aclnn.h"
 
-#include <algorithm>
+#include <map>
 #include <memory>
 #include <mutex>
-#include <set>
 #include <vector>
 
+#include "core/described_tensor.h"
 #include "core/held_during_forks.h"
-#include "device/product.h"
 #include "launch/backend.h"
-#include "launch/runner.h"
-#include "ops/table.h"
+#include "launch/device_call.h"
 
 namespace ascend_grad::launch {
 namespace {
 
-using Numbers = std::unique_ptr<int64_t[]>;  // as the getters allocate them
+// The numbers of an array that the getter allocates; false where it fails.
+template <class Getter>
+bool read_numbers(const Getter& get, const aclTensor& tensor, std::vector<int64_t>& numbers) {
+    int64_t* values = nullptr;
+    uint64_t count = 0;
+    const bool ok = get(&tensor, &values, &count) == 0;
+    const std::unique_ptr<int64_t[]> own(values);
+    if (ok) numbers.assign(values, values + count);
+    return ok;
+}
 
-// False where a getter fails.
-bool read_view(const aclTensor* tensor, TensorView& view) {
-    int64_t *shape = nullptr, *strides = nullptr;
-    uint64_t rank = 0, stride_count = 0;
-    int64_t offset = 0;
+bool read_tensor(const aclTensor& tensor, TensorView& view) {
+    DescribedTensor described;
     aclDataType dtype = ACL_DT_UNDEFINED;
     aclFormat format = ACL_FORMAT_UNDEFINED;
     void* base = nullptr;
-    const bool ok = aclGetViewShape(tensor, &shape, &rank) == 0 &&
-                    aclGetViewStrides(tensor, &strides, &stride_count) == 0 &&
-                    aclGetViewOffset(tensor, &offset) == 0 && aclGetDataType(tensor, &dtype) == 0 &&
-                    aclGetFormat(tensor, &format) == 0 && aclGetRawTensorAddr(tensor, &base) == 0;
-    const Numbers own_shape(shape), own_strides(strides);
+    const bool ok = read_numbers(aclGetViewShape, tensor, described.shape) &&
+                    read_numbers(aclGetViewStrides, tensor, described.strides) &&
+                    read_numbers(aclGetStorageShape, tensor, described.storage_shape) &&
+                    aclGetViewOffset(&tensor, &described.offset) == 0 &&
+                    aclGetDataType(&tensor, &dtype) == 0 && aclGetFormat(&tensor, &format) == 0 &&
+                    aclGetRawTensorAddr(&tensor, &base) == 0;
     if (!ok) return false;
-    view.dtype = static_cast<DataType>(dtype);
-    view.format = static_cast<Format>(format);
-    view.rank = static_cast<int32_t>(rank);
-    if (rank > kMaxRank) {  // a rule of the operator's refuses it
-        std::copy_n(shape, kMaxRank, view.shape);
-        return true;
+    described.dtype = static_cast<DataType>(dtype);
+    described.format = static_cast<Format>(format);
+    Extent extent;
+    view = make_view(described, extent);
+    if (view.defect != ViewDefect::kNone || base == nullptr) return true;
+    if (extent.fits_at(base)) {
+        view.data = static_cast<char*>(base) + extent.offset;
+    } else {
+        view.defect = ViewDefect::kOverflow;
     }
-    set_contiguous(view, view.rank, shape);
-    const auto size = static_cast<int64_t>(data_type_size(view.dtype));
-    for (int axis = 0; axis < view.rank; ++axis) {
-        view.strides[axis] = strides[axis] * size;
-        if (shape[axis] < 0) view.defect = ViewDefect::kNegativeExtent;
-        if (strides[axis] < 0) view.defect = ViewDefect::kNegativeStride;
-    }
-    if (base != nullptr) view.data = static_cast<char*>(base) + offset * size;
     return true;
 }
 
 // Calls between their two phases.
 std::mutex g_mutex;
 const HeldDuringForks<g_mutex> g_held_during_forks;
-auto& g_live = *new std::set<device::Call*>;  // guarded by g_mutex
+auto& g_live = *new std::map<const void*, std::unique_ptr<device::Call>>;  // guarded by g_mutex
+
+// The call of a live executor of that operator, no longer live; any operator's if `info` is null.
+Status take(const aclOpExecutor* executor, const OperatorInfo* info, const char* function,
+            std::unique_ptr<device::Call>& call) {
+    const std::lock_guard<std::mutex> lock(g_mutex);
+    const auto found = g_live.find(executor);
+    if (found == g_live.end()) {
+        return {StatusCode::kParamNullptr, function, "executor",
+                "must be what a first phase gave, and runs once"};
+    }
+    if (info != nullptr && found->second->info != info) {
+        return {
+            StatusCode::kParamInvalid, function, "executor",
+            std::string("must be one of this operator, got one of ") + found->second->info->name.c};
+    }
+    call = std::move(found->second);
+    g_live.erase(found);
+    return {};
+}
+
+// fill(call) sets attributes; `tensors` are in the order of the prototype.
+template <class Op, size_t kCount, class Fill>
+aclnnStatus phase_one(const aclTensor* const (&tensors)[kCount], uint64_t* workspace_size,
+                      aclOpExecutor** executor, const Fill& fill) {
+    const char* function = Op::info().name.c;
+    return guarded(function, [&]() -> Status {
+        const char* missing = workspace_size == nullptr ? "workspaceSize" : "executor";
+        if (workspace_size == nullptr || executor == nullptr) {
+            return {StatusCode::kParamNullptr, function, missing, required_text(Interface::kC)};
+        }
+        DeviceCall<Op> call;
+        fill(call);
+        for (size_t i = 0; i < kCount; ++i) call.set(static_cast<int>(i), tensors[i], read_tensor);
+        auto planned = std::make_unique<device::Call>();
+        ASCEND_GRAD_TRY(call.plan(*planned));
+        *workspace_size = planned->plan.workspace_size;
+        *executor = reinterpret_cast<aclOpExecutor*>(planned.get());
+        const std::lock_guard<std::mutex> lock(g_mutex);
+        g_live.emplace(*executor, std::move(planned));
+        return {};
+    });
+}
 
 template <class Op>
-class PhaseOne {
-  public:
-    typename Op::Args args;
-
-    PhaseOne() {
-        args.interface = Interface::kC;
-        args.soc = library_soc();
-        args.is_on_device = true;
-    }
-    void set(int index, const aclTensor* tensor) {
-        if (tensor == nullptr) return;
-        is_readable_ = read_view(tensor, views_[index]) && is_readable_;
-        args.tensors[index] = &views_[index];
-    }
-    const IntArray* array(const aclIntArray* handle, IntArray& values) {
-        if (handle == nullptr) return nullptr;
-        is_readable_ = backend_int_array(handle, values.values, values.size) && is_readable_;
-        return &values;
-    }
-    aclnnStatus finish(uint64_t* workspace_size, aclOpExecutor** executor) {
-        if (workspace_size == nullptr || executor == nullptr)
-            return static_cast<aclnnStatus>(StatusCode::kParamNullptr);
-        auto call = std::make_unique<device::Call>();
-        const Status status = plan(*call);
-        set_error_message(status);
-        if (!status.ok()) return static_cast<aclnnStatus>(status.code());
-        *workspace_size = call->plan.workspace_size;
-        const std::lock_guard<std::mutex> lock(g_mutex);
-        g_live.insert(call.get());
-        *executor = reinterpret_cast<aclOpExecutor*>(call.release());
-        return static_cast<aclnnStatus>(StatusCode::kSuccess);
-    }
-
-  private:
-    Status plan(device::Call& call) {
-        if (!is_readable_) {
-            return {StatusCode::kParamInvalid, Op::info().name.c, "",
-                    "a tensor or array is none of this process's"};
-        }
-        uint32_t cores = 0;
-        ASCEND_GRAD_TRY(core_count(cores));
-        return device::make_call<Op>(args, device::product_of(args.soc, cores), call);
-    }
-
-    TensorView views_[kMaxTensors];
-    bool is_readable_ = true;
-};
+const IntArray* read_array(DeviceCall<Op>& call, const char* parameter, const aclIntArray* handle,
+                           IntArray& values) {
+    if (handle == nullptr) return nullptr;
+    if (!backend_int_array(handle, values.values, values.size)) call.refuse(parameter);
+    return &values;
+}
 
 template <class Op>
 aclnnStatus phase_two(void* workspace, uint64_t workspace_size, aclOpExecutor* executor,
                       aclrtStream stream) {
-    std::unique_ptr<device::Call> call;
-    {
-        const std::lock_guard<std::mutex> lock(g_mutex);
-        auto* const given = reinterpret_cast<device::Call*>(executor);
-        if (g_live.erase(given) != 0) call.reset(given);
-    }
-    Status status;
-    if (call == nullptr || call->info != &Op::info()) {
-        status = {StatusCode::kParamNullptr, Op::info().name.c, "executor",
-                  "must be what this operator's first phase gave, and runs once"};
-    } else if (call->plan.workspace_size > 0 &&
-               (workspace == nullptr || workspace_size < call->plan.workspace_size)) {
-        status = {StatusCode::kParamInvalid, Op::info().name.c, "workspace",
-                  "must have " + std::to_string(call->plan.workspace_size) + " bytes, got " +
-                      std::to_string(workspace == nullptr ? 0 : workspace_size)};
-    } else {
-        status = run_on_device_memory(*call, stream, workspace);
-    }
-    set_error_message(status);
-    return static_cast<aclnnStatus>(status.code());
+    const char* function = Op::info().name.c;
+    return guarded(function, [&]() -> Status {
+        std::unique_ptr<device::Call> call;
+        ASCEND_GRAD_TRY(take(executor, &Op::info(), function, call));
+        const uint64_t needed = call->plan.workspace_size;
+        return run_on_device_memory(*call, stream, {workspace, workspace_size, needed, needed});
+    });
 }
 
 }  // namespace
 }  // namespace ascend_grad::launch
 
 using namespace ascend_grad;
+using launch::DeviceCall;
+using launch::phase_one;
 using launch::phase_two;
-using launch::PhaseOne;
 
 #define EXPORTED __attribute__((visibility("default")))
 #define PHASE_TWO(Op)                                                                       \
@@ -147,19 +136,27 @@ PHASE_TWO(AvgPool2dBackward)
 PHASE_TWO(PreluBackward)
 PHASE_TWO(SoftmaxBackward)
 
+EXPORTED aclnnStatus aclnnAscendGradDestroyExecutor(aclOpExecutor* executor) {
+    constexpr const char* kFunction = "aclnnAscendGradDestroyExecutor";
+    return launch::guarded(kFunction, [&] {
+        std::unique_ptr<device::Call> call;
+        return launch::take(executor, nullptr, kFunction, call);
+    });
+}
+
 EXPORTED aclnnStatus aclnnAscendGradBatchNormReduceBackwardGetWorkspaceSize(
     const aclTensor* gradOut, const aclTensor* input, const aclTensor* mean,
     const aclTensor* invstd, const aclTensor* weight, bool inputG, bool weightG, bool biasG,
     aclTensor* sumDy, aclTensor* sumDyXmu, aclTensor* gradWeight, aclTensor* gradBias,
     uint64_t* workspaceSize, aclOpExecutor** executor) {
-    PhaseOne<BatchNormReduceBackward> call;
-    const aclTensor* const tensors[] = {gradOut, input,    mean,       invstd,  weight,
-                                        sumDy,   sumDyXmu, gradWeight, gradBias};
-    for (int i = 0; i < 9; ++i) call.set(i, tensors[i]);
-    call.args.input_g = inputG;
-    call.args.weight_g = weightG;
-    call.args.bias_g = biasG;
-    return call.finish(workspaceSize, executor);
+    using Op = BatchNormReduceBackward;
+    return phase_one<Op>(
+        {gradOut, input, mean, invstd, weight, sumDy, sumDyXmu, gradWeight, gradBias},
+        workspaceSize, executor, [&](DeviceCall<Op>& call) {
+            call.args.input_g = inputG;
+            call.args.weight_g = weightG;
+            call.args.bias_g = biasG;
+        });
 }
 
 EXPORTED aclnnStatus aclnnAscendGradAvgPool2dBackwardGetWorkspaceSize(
@@ -167,28 +164,30 @@ EXPORTED aclnnStatus aclnnAscendGradAvgPool2dBackwardGetWorkspaceSize(
     const aclIntArray* stride, const aclIntArray* padding, bool ceilMode, bool countIncludePad,
     int64_t divisorOverride, int8_t cubeMathType, aclTensor* gradInput, uint64_t* workspaceSize,
     aclOpExecutor** executor) {
-    PhaseOne<AvgPool2dBackward> call;
-    const aclTensor* const tensors[] = {gradOutput, self, gradInput};
-    for (int i = 0; i < 3; ++i) call.set(i, tensors[i]);
+    using Op = AvgPool2dBackward;
     IntArray arrays[3];
-    call.args.kernel_size = call.array(kernelSize, arrays[0]);
-    call.args.stride = call.array(stride, arrays[1]);
-    call.args.padding = call.array(padding, arrays[2]);
-    call.args.ceil_mode = ceilMode;
-    call.args.count_include_pad = countIncludePad;
-    call.args.divisor_override = divisorOverride;
-    call.args.cube_math_type = cubeMathType;
-    return call.finish(workspaceSize, executor);
+    return phase_one<Op>(
+        {gradOutput, self, gradInput}, workspaceSize, executor, [&](DeviceCall<Op>& call) {
+            const auto read = [&](const char* name, const aclIntArray* handle, int i) {
+                return launch::read_array(call, name, handle, arrays[i]);
+            };
+            call.args.kernel_size = read("kernelSize", kernelSize, 0);
+            call.args.stride = read("stride", stride, 1);
+            call.args.padding = read("padding", padding, 2);
+            call.args.ceil_mode = ceilMode;
+            call.args.count_include_pad = countIncludePad;
+            call.args.divisor_override = divisorOverride;
+            call.args.cube_math_type = cubeMathType;
+        });
 }
 
 EXPORTED aclnnStatus aclnnAscendGradPreluBackwardGetWorkspaceSize(
     const aclTensor* gradOutput, const aclTensor* self, const aclTensor* weight,
     aclTensor* gradInput, aclTensor* gradWeight, uint64_t* workspaceSize,
     aclOpExecutor** executor) {
-    PhaseOne<PreluBackward> call;
-    const aclTensor* const tensors[] = {gradOutput, self, weight, gradInput, gradWeight};
-    for (int i = 0; i < 5; ++i) call.set(i, tensors[i]);
-    return call.finish(workspaceSize, executor);
+    using Op = PreluBackward;
+    return phase_one<Op>({gradOutput, self, weight, gradInput, gradWeight}, workspaceSize, executor,
+                         [](DeviceCall<Op>&) {});
 }
 
 EXPORTED aclnnStatus aclnnAscendGradSoftmaxBackwardGetWorkspaceSize(const aclTensor* gradOutput,
@@ -196,9 +195,7 @@ EXPORTED aclnnStatus aclnnAscendGradSoftmaxBackwardGetWorkspaceSize(const aclTen
                                                                     int64_t dim, aclTensor* out,
                                                                     uint64_t* workspaceSize,
                                                                     aclOpExecutor** executor) {
-    PhaseOne<SoftmaxBackward> call;
-    const aclTensor* const tensors[] = {gradOutput, output, out};
-    for (int i = 0; i < 3; ++i) call.set(i, tensors[i]);
-    call.args.dim = dim;
-    return call.finish(workspaceSize, executor);
+    using Op = SoftmaxBackward;
+    return phase_one<Op>({gradOutput, output, out}, workspaceSize, executor,
+                         [&](DeviceCall<Op>& call) { call.args.dim = dim; });
 }

@@ -1,13 +1,10 @@
 // ascend_grad/device.h on the runner.
 #include "ascend_grad/device.h"
 
-#include <algorithm>
 #include <memory>
 #include <string>
 
-#include "device/product.h"
-#include "launch/runner.h"
-#include "ops/table.h"
+#include "launch/device_call.h"
 
 namespace ascend_grad::launch {
 
@@ -32,57 +29,31 @@ void set_error_message(const Status& status) {
 
 namespace {
 
-TensorView view_of(const AscendGradTensor& tensor) {
-    TensorView view;
+template <class Args>
+bool read_tensor(const AscendGradTensor& tensor, TensorView& view) {
+    if (tensor.rank < 0 || (tensor.rank > 0 && tensor.shape == nullptr)) return false;
     view.dtype = static_cast<DataType>(tensor.dtype);
-    if (tensor.rank < 0 || tensor.rank > kMaxRank) {
-        view.rank = tensor.rank;
-        std::copy_n(tensor.shape, std::clamp(tensor.rank, 0, kMaxRank), view.shape);
-        return view;
-    }
-    set_contiguous(view, tensor.rank, tensor.shape);
-    const auto size = static_cast<int64_t>(data_type_size(view.dtype));
-    for (int axis = 0; axis < tensor.rank; ++axis) {
-        if (tensor.shape[axis] < 0) view.defect = ViewDefect::kNegativeExtent;
-        if (tensor.strides != nullptr) view.strides[axis] = tensor.strides[axis] * size;
-    }
-    view.data = tensor.data;
-    return view;
+    set_shape(view, tensor.rank, tensor.shape, tensor.strides,
+              static_cast<int64_t>(data_type_size(view.dtype)));
+    set_address(view, tensor.data);
+    view.format = Args::untagged(view.rank);
+    return true;
 }
 
-template <class Op>
-class DeviceCall {
-  public:
-    typename Op::Args args;
-
-    DeviceCall() {
-        args.interface = Interface::kC;
-        args.soc = library_soc();
-        args.is_on_device = true;
-    }
-    void set(int index, const AscendGradTensor* tensor) {
-        if (tensor == nullptr) return;
-        views_[index] = view_of(*tensor);
-        args.tensors[index] = &views_[index];
-    }
-    void set_format(int index, Format format) { views_[index].format = format; }
-    int32_t run(aclrtStream stream) const {
-        const Status status = try_run(stream);
-        set_error_message(status);
-        return static_cast<int32_t>(status.code());
-    }
-
-  private:
-    Status try_run(aclrtStream stream) const {
-        uint32_t cores = 0;
-        ASCEND_GRAD_TRY(core_count(cores));
-        const auto call = std::make_unique<device::Call>();
-        ASCEND_GRAD_TRY(device::make_call<Op>(args, device::product_of(args.soc, cores), *call));
-        return run_on_device_memory(*call, stream, nullptr);
-    }
-
-    TensorView views_[kMaxTensors];
-};
+// fill(call) sets attributes; `tensors` are in the order of the prototype.
+template <class Op, size_t kCount, class Fill>
+int32_t run(const AscendGradTensor* const (&tensors)[kCount], aclrtStream stream,
+            const Fill& fill) {
+    return guarded(Op::info().name.c, [&]() -> Status {
+        DeviceCall<Op> call;
+        fill(call);
+        for (size_t i = 0; i < kCount; ++i)
+            call.set(static_cast<int>(i), tensors[i], read_tensor<typename Op::Args>);
+        const auto planned = std::make_unique<device::Call>();
+        ASCEND_GRAD_TRY(call.plan(*planned));
+        return run_on_device_memory(*planned, stream);
+    });
+}
 
 }  // namespace
 }  // namespace ascend_grad::launch
@@ -97,14 +68,14 @@ EXPORTED int32_t ascendGradBatchNormReduceBackward(
     const AscendGradTensor* invstd, const AscendGradTensor* weight, bool inputG, bool weightG,
     bool biasG, const AscendGradTensor* sumDy, const AscendGradTensor* sumDyXmu,
     const AscendGradTensor* gradWeight, const AscendGradTensor* gradBias, aclrtStream stream) {
-    DeviceCall<BatchNormReduceBackward> call;
-    const AscendGradTensor* const tensors[] = {gradOut, input,    mean,       invstd,  weight,
-                                               sumDy,   sumDyXmu, gradWeight, gradBias};
-    for (int i = 0; i < 9; ++i) call.set(i, tensors[i]);
-    call.args.input_g = inputG;
-    call.args.weight_g = weightG;
-    call.args.bias_g = biasG;
-    return call.run(stream);
+    using Op = BatchNormReduceBackward;
+    return launch::run<Op>(
+        {gradOut, input, mean, invstd, weight, sumDy, sumDyXmu, gradWeight, gradBias}, stream,
+        [&](DeviceCall<Op>& call) {
+            call.args.input_g = inputG;
+            call.args.weight_g = weightG;
+            call.args.bias_g = biasG;
+        });
 }
 
 EXPORTED int32_t ascendGradAvgPool2dBackward(const AscendGradTensor* gradOutput,
@@ -115,22 +86,16 @@ EXPORTED int32_t ascendGradAvgPool2dBackward(const AscendGradTensor* gradOutput,
                                              int8_t cubeMathType, const AscendGradTensor* gradInput,
                                              aclrtStream stream) {
     using Op = AvgPool2dBackward;
-    DeviceCall<Op> call;
-    const AscendGradTensor* const tensors[] = {gradOutput, self, gradInput};
-    for (int i = 0; i < 3; ++i) {
-        call.set(i, tensors[i]);
-        if (tensors[i] != nullptr)
-            call.set_format(i, tensors[i]->rank == 3 ? Format::kNCL : Format::kNCHW);
-    }
     const IntArray arrays[] = {{kernelSize, 2}, {stride, 2}, {padding, 2}};
-    call.args.kernel_size = kernelSize == nullptr ? nullptr : &arrays[0];
-    call.args.stride = stride == nullptr ? nullptr : &arrays[1];
-    call.args.padding = padding == nullptr ? nullptr : &arrays[2];
-    call.args.ceil_mode = ceilMode;
-    call.args.count_include_pad = countIncludePad;
-    call.args.divisor_override = divisorOverride;
-    call.args.cube_math_type = cubeMathType;
-    return call.run(stream);
+    return launch::run<Op>({gradOutput, self, gradInput}, stream, [&](DeviceCall<Op>& call) {
+        call.args.kernel_size = kernelSize == nullptr ? nullptr : &arrays[0];
+        call.args.stride = stride == nullptr ? nullptr : &arrays[1];
+        call.args.padding = padding == nullptr ? nullptr : &arrays[2];
+        call.args.ceil_mode = ceilMode;
+        call.args.count_include_pad = countIncludePad;
+        call.args.divisor_override = divisorOverride;
+        call.args.cube_math_type = cubeMathType;
+    });
 }
 
 EXPORTED int32_t ascendGradPreluBackward(const AscendGradTensor* gradOutput,
@@ -138,22 +103,17 @@ EXPORTED int32_t ascendGradPreluBackward(const AscendGradTensor* gradOutput,
                                          const AscendGradTensor* weight,
                                          const AscendGradTensor* gradInput,
                                          const AscendGradTensor* gradWeight, aclrtStream stream) {
-    DeviceCall<PreluBackward> call;
-    const AscendGradTensor* const tensors[] = {gradOutput, self, weight, gradInput, gradWeight};
-    for (int i = 0; i < 5; ++i) call.set(i, tensors[i]);
-    return call.run(stream);
+    using Op = PreluBackward;
+    return launch::run<Op>({gradOutput, self, weight, gradInput, gradWeight}, stream,
+                           [](DeviceCall<Op>&) {});
 }
 
 EXPORTED int32_t ascendGradSoftmaxBackward(const AscendGradTensor* gradOutput,
                                            const AscendGradTensor* output, int64_t dim,
                                            const AscendGradTensor* out, aclrtStream stream) {
     using Op = SoftmaxBackward;
-    DeviceCall<Op> call;
-    call.set(Op::kGradOutput, gradOutput);
-    call.set(Op::kOutput, output);
-    call.set(Op::kOut, out);
-    call.args.dim = dim;
-    return call.run(stream);
+    return launch::run<Op>({gradOutput, output, out}, stream,
+                           [&](DeviceCall<Op>& call) { call.args.dim = dim; });
 }
 
 EXPORTED const char* ascendGradErrorMessage(void) {

@@ -13,10 +13,12 @@ size_t class_of(size_t bytes) {
 }
 
 constexpr size_t kSlack = 512;
+constexpr size_t kMostBytes = size_t{1} << 62;
 
 }  // namespace
 
 void* MemoryPool::take(size_t bytes) {
+    if (bytes > kMostBytes - kSlack) return nullptr;
     const size_t size = class_of(bytes + kSlack);
     void* memory = nullptr;
     if (const auto found = idle_.find(size); found != idle_.end()) {

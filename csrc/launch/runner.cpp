@@ -33,6 +33,7 @@ struct Device {
         void* memory = nullptr;
         size_t size = 0;
     };
+    static constexpr size_t kMaxWorkspaces = 16;
     std::map<void*, Workspace> workspaces;  // of callers' streams
 };
 
@@ -253,39 +254,69 @@ Status run_on_host_memory(const Call& call, std::vector<LaunchRecord>* records) 
 
 namespace {
 
-// Workspace that the stream's earlier calls may still use, which is right: their work comes first.
+// Memory that the stream's earlier calls may still use, which is right: their work comes first.
 Status workspace_of(const Call& call, Device& device, aclrtStream stream, void*& memory) {
-    Device::Workspace& workspace = device.workspaces[stream];
-    if (workspace.size < call.plan.workspace_size) {
-        if (workspace.memory != nullptr) {
-            TRY_ACL(call, aclrtSynchronizeStream, stream);
-            device.pool.give_back(workspace.memory);
-        }
-        workspace = {device.pool.take(call.plan.workspace_size), call.plan.workspace_size};
-        if (workspace.memory == nullptr) {
-            workspace.size = 0;
-            return failed(call, "the device has no memory left");
-        }
+    memory = nullptr;
+    if (call.plan.workspace_size == 0) return {};
+    const auto found = device.workspaces.find(stream);
+    const bool is_known = found != device.workspaces.end();
+    if (is_known && found->second.size >= call.plan.workspace_size) {
+        memory = found->second.memory;
+        return {};
     }
-    memory = workspace.memory;
+    if (is_known) {
+        TRY_ACL(call, aclrtSynchronizeStream, stream);
+        device.pool.give_back(found->second.memory);
+        device.workspaces.erase(found);
+    } else if (device.workspaces.size() == Device::kMaxWorkspaces) {
+        // No runtime says which of the streams live.
+        TRY_ACL(call, aclrtSynchronizeDevice);
+        for (const auto& [other, workspace] : device.workspaces)
+            device.pool.give_back(workspace.memory);
+        device.workspaces.clear();
+    }
+    memory = device.pool.take(call.plan.workspace_size);
+    if (memory == nullptr) return failed(call, "the device has no memory left");
+    device.workspaces[stream] = {memory, call.plan.workspace_size};
     return {};
+}
+
+// With g_mutex held.
+Status run_there(const Call& call, Device& device, void* stream, const GivenWorkspace& workspace) {
+    Arguments args;
+    args.soc = call.soc;
+    args.interface = call.interface;
+    args.is_on_device = true;
+    for (int i = 0; i < call.info->tensor_count; ++i)
+        if (call.present[i]) args.tensors[i] = &call.tensors[i];
+    ASCEND_GRAD_TRY(Checker(*call.info, args).ready_to_run(workspace));
+    Memory memory(device, call);
+    for (int i = 0; i < call.info->tensor_count; ++i) {
+        if (call.uses(i)) memory.set_tensor(i, static_cast<char*>(call.tensors[i].data));
+    }
+    std::vector<LaunchRecord> records;
+    return launch_on(call, memory, stream, workspace.address, records);
 }
 
 }  // namespace
 
-Status run_on_device_memory(const Call& call, void* stream, void* workspace) {
+Status run_on_device_memory(const Call& call, void* stream, const GivenWorkspace& workspace) {
     if (call.plan.launch_count == 0) return {};
     const std::lock_guard<std::mutex> lock(g_mutex);
     Device* device = nullptr;
     TRY_ACL(call, open_device, device);
-    Memory memory(*device, call);
-    for (int i = 0; i < call.info->tensor_count; ++i) {
-        if (call.uses(i)) memory.set_tensor(i, static_cast<char*>(call.tensors[i].data));
-    }
-    if (call.plan.workspace_size > 0 && workspace == nullptr)
-        ASCEND_GRAD_TRY(workspace_of(call, *device, stream, workspace));
-    std::vector<LaunchRecord> records;
-    return launch_on(call, memory, stream, workspace, records);
+    return run_there(call, *device, stream, workspace);
+}
+
+Status run_on_device_memory(const Call& call, void* stream) {
+    if (call.plan.launch_count == 0) return {};
+    const std::lock_guard<std::mutex> lock(g_mutex);
+    Device* device = nullptr;
+    TRY_ACL(call, open_device, device);
+    void* workspace = nullptr;
+    ASCEND_GRAD_TRY(workspace_of(call, *device, stream, workspace));
+    const uint64_t bytes = call.plan.workspace_size;
+    return run_there(call, *device, stream, {workspace, bytes, bytes, bytes});
 }
 
 Status core_count(uint32_t& cores) {
@@ -301,9 +332,6 @@ Status core_count(uint32_t& cores) {
 extern "C" __attribute__((visibility("default"))) const ascend_grad::launch::Library*
 ascend_grad_device_library() {
     using namespace ascend_grad::launch;
-    static constexpr Library kLibrary{core_count, run_on_host_memory,
-                                      [](const ascend_grad::device::Call& call, void* stream) {
-                                          return run_on_device_memory(call, stream, nullptr);
-                                      }};
+    static constexpr Library kLibrary{core_count, run_on_host_memory, run_on_device_memory};
     return &kLibrary;
 }

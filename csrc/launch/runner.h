@@ -1,14 +1,17 @@
 // Runs planned calls on this library's device. See library.h for the contracts.
 #pragma once
 
+#include "core/check.h"
 #include "launch/library.h"
 
 namespace ascend_grad::launch {
 
 Status core_count(uint32_t& cores);
 Status run_on_host_memory(const device::Call& call, std::vector<LaunchRecord>* records);
-// `workspace`: the caller's, of the plan's size; null for one that the stream keeps.
-Status run_on_device_memory(const device::Call& call, void* stream, void* workspace);
+// With a workspace that the stream keeps, or with the caller's.
+Status run_on_device_memory(const device::Call& call, void* stream);
+Status run_on_device_memory(const device::Call& call, void* stream,
+                            const GivenWorkspace& workspace);
 
 // The product whose rules C calls of this library follow.
 Soc library_soc();

@@ -37,7 +37,7 @@ std::string GmBuffer::describe() const {
 }
 
 GmRegistry& GmRegistry::instance() {
-    static GmRegistry registry;
+    static auto& registry = *new GmRegistry;  // cores may run while the process ends
     return registry;
 }
 

@@ -1,5 +1,6 @@
 // A launch: one host thread per emulated core, blocks in waves when there are more than cores.
 #include <algorithm>
+#include <cfenv>
 #include <cstdio>
 #include <cstring>
 #include <thread>
@@ -11,6 +12,20 @@ namespace ascendc_emulator {
 namespace {
 
 thread_local Core* t_core = nullptr;
+
+// A core rounds to nearest and keeps subnormals, whatever the calling thread has set.
+class DefaultFloatEnvironment {
+  public:
+    DefaultFloatEnvironment() {
+        std::fegetenv(&saved_);
+        std::fesetenv(FE_DFL_ENV);
+    }
+    ~DefaultFloatEnvironment() { std::fesetenv(&saved_); }
+    DefaultFloatEnvironment(const DefaultFloatEnvironment&) = delete;
+
+  private:
+    std::fenv_t saved_;
+};
 KernelMode g_kernel_mode = KernelMode::MIX_MODE;
 std::atomic<uint64_t> g_launches{0};
 
@@ -112,6 +127,7 @@ void Launch::finish_core(Core& core) {
 }
 
 void Launch::run_block(uint32_t index, const std::function<void()>& body) {
+    const DefaultFloatEnvironment environment;
     {
         std::lock_guard<std::mutex> guard(mutex);
         cores[index] = std::make_unique<Core>(*this, index);

@@ -4,7 +4,8 @@
 // CANN.
 //
 // An executor is for the second phase of its own operator only, runs once, and needs the tensors'
-// memory, not the tensors.
+// memory, not the tensors. One that does not run is destroyed by aclnnAscendGradDestroyExecutor, not
+// by CANN's aclDestroyAclOpExecutor.
 #ifndef ASCEND_GRAD_DEVICE_ACLNN_H
 #define ASCEND_GRAD_DEVICE_ACLNN_H
 
@@ -42,6 +43,9 @@ aclnnStatus aclnnAscendGradSoftmaxBackwardGetWorkspaceSize(const aclTensor* grad
                                                            aclOpExecutor** executor);
 aclnnStatus aclnnAscendGradSoftmaxBackward(void* workspace, uint64_t workspaceSize,
                                            aclOpExecutor* executor, aclrtStream stream);
+
+// 161001 for what is no executor that is yet to run.
+aclnnStatus aclnnAscendGradDestroyExecutor(aclOpExecutor* executor);
 
 #ifdef __cplusplus
 }

@@ -46,10 +46,7 @@ class Call {
             arrays_[index].assign(object, name(), parameter.name.python, parameter.is_output());
         }
         TensorView& view = arrays_[index].view;
-        // The tags that torch_npu gives tensors; any rank but 3 takes NCHW's, so that the rule on
-        // ranks answers.
-        if (std::is_same_v<Op, AvgPool2dBackward>)
-            view.format = view.rank == 3 ? Format::kNCL : Format::kNCHW;
+        view.format = args.untagged(view.rank);
         args.tensors[index] = &view;
         if (parameter.is_output()) given_[index] = object;
     }
@@ -116,7 +113,7 @@ class Call {
         // Memory of a device is the caller's: there, a missing output is an error.
         if (device_ != nullptr && device_->holds_arrays()) return;
         for (int i = Op::kFirstOutput; i < Op::info().tensor_count; ++i) {
-            if (args.tensors[i] != nullptr || !wants(i)) continue;
+            if (args.tensors[i] != nullptr || !args.wants(i)) continue;
             arrays_[i].view = Op::describe_output(args, i);
             arrays_[i].view.is_described = true;
             args.tensors[i] = &arrays_[i].view;
@@ -126,7 +123,7 @@ class Call {
     void make_results(py::object* results, const SetAddress& set_address) {
         for (int i = Op::kFirstOutput; i < Op::info().tensor_count; ++i) {
             py::object& result = results[i - Op::kFirstOutput];
-            if (!wants(i)) {
+            if (!args.wants(i)) {
                 result = py::none();
             } else if (given_[i]) {
                 result = py::reinterpret_borrow<py::object>(given_[i]);
@@ -140,10 +137,6 @@ class Call {
     static bool is_optional(int index) {
         if constexpr (std::is_same_v<Op, BatchNormReduceBackward>) return index == Op::kWeight;
         return false;
-    }
-    bool wants(int index) const {
-        if constexpr (std::is_same_v<Op, BatchNormReduceBackward>) return args.wants(index);
-        return true;
     }
 
     const py::object device_object_;

@@ -51,11 +51,10 @@ DeviceArray make_device_array(uint64_t pointer, const std::vector<int64_t>& shap
         throw py::value_error("DeviceArray: strides: must be as many as the axes");
     for (int64_t extent : shape)
         if (extent < 0) throw py::value_error("DeviceArray: shape: must not be negative");
-    set_contiguous(array.view, static_cast<int>(shape.size()), shape.data());
-    const auto size = static_cast<int64_t>(data_type_size(array.view.dtype));
-    for (size_t i = 0; strides && i < shape.size(); ++i)
-        array.view.strides[i] = (*strides)[i] * size;
-    array.view.data = reinterpret_cast<void*>(pointer);
+    set_shape(array.view, static_cast<int64_t>(shape.size()), shape.data(),
+              strides ? strides->data() : nullptr,
+              static_cast<int64_t>(data_type_size(array.view.dtype)));
+    set_address(array.view, reinterpret_cast<void*>(pointer));
     return array;
 }
 

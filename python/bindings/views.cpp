@@ -11,25 +11,4 @@ void require_writable(const Context& context, bool writable) {
     }
 }
 
-void set_shape(TensorView& view, int rank, const int64_t* shape, const int64_t* strides,
-               int64_t unit) {
-    view.rank = rank;
-    view.numel = 1;
-    bool is_empty = false;
-    for (int i = 0; i < rank; ++i) {
-        is_empty = is_empty || shape[i] == 0;
-        if (shape[i] < 0) view.defect = ViewDefect::kNegativeExtent;
-        if (__builtin_mul_overflow(view.numel, shape[i], &view.numel) && !is_empty) {
-            view.defect = ViewDefect::kOverflow;
-        }
-        if (i >= kMaxRank) continue;
-        view.shape[i] = shape[i];
-        if (__builtin_mul_overflow(strides[i], unit, &view.strides[i])) {
-            view.defect = ViewDefect::kOverflow;
-        }
-    }
-    if (is_empty) view.numel = 0;
-    if (view.defect != ViewDefect::kNone) view.numel = 1;
-}
-
 }  // namespace ascend_grad::python

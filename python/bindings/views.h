@@ -18,10 +18,6 @@ struct Context {
 
 void require_writable(const Context& context, bool writable);
 
-// Strides are multiples of `unit` bytes. What the numbers get wrong becomes the view's defect.
-void set_shape(TensorView& view, int rank, const int64_t* shape, const int64_t* strides,
-               int64_t unit);
-
 // Reads a DLPack exporter; the result keeps its memory alive.
 py::object read_dlpack(TensorView& view, py::handle object, const Context& context);
 

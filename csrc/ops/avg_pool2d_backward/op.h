@@ -41,6 +41,9 @@ struct AvgPool2dBackward {
         bool count_include_pad = true;
         int64_t divisor_override = 0;
         int64_t cube_math_type = 0;
+
+        // Any rank but 3 takes NCHW, so that the rule on ranks answers.
+        static Format untagged(int rank) { return rank == 3 ? Format::kNCL : Format::kNCHW; }
     };
 
     // Arithmetic of float32 tensors.

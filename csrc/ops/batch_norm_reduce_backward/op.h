@@ -36,8 +36,9 @@ struct BatchNormReduceBackward {
         bool weight_g = true;  // grad_weight is wanted
         bool bias_g = true;    // grad_bias is wanted
 
-        bool wants(int output) const {
-            return output == kGradWeight ? weight_g : output == kGradBias ? bias_g : input_g;
+        bool wants(int tensor) const {
+            if (tensor < kFirstOutput) return true;
+            return tensor == kGradWeight ? weight_g : tensor == kGradBias ? bias_g : input_g;
         }
     };
 

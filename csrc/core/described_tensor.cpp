@@ -1,8 +1,8 @@
-#include "capi/view.h"
+#include "core/described_tensor.h"
 
 #include <algorithm>
 
-namespace ascend_grad::capi {
+namespace ascend_grad {
 namespace {
 
 // More elements, which only a stride of 0 can reach, would be years of work; plans count bytes and
@@ -29,7 +29,7 @@ bool count_elements(const std::vector<int64_t>& extents, int64_t& count) {
 }
 
 // In elements, from the storage's begin to past the last one; false when it does not fit.
-bool reach_of(const Tensor& tensor, int64_t& reach) {
+bool reach_of(const DescribedTensor& tensor, int64_t& reach) {
     reach = 1;
     if (__builtin_add_overflow(reach, tensor.offset, &reach)) return false;
     for (size_t i = 0; i < tensor.shape.size(); ++i) {
@@ -40,7 +40,7 @@ bool reach_of(const Tensor& tensor, int64_t& reach) {
     return true;
 }
 
-ViewDefect place(const Tensor& tensor, TensorView& view, Placement& placement) {
+ViewDefect place(const DescribedTensor& tensor, TensorView& view, Extent& extent) {
     const auto size = static_cast<int64_t>(data_type_size(tensor.dtype));
     for (int i = 0; i < std::min(view.rank, kMaxRank); ++i) {
         const auto axis = static_cast<size_t>(i);
@@ -60,8 +60,8 @@ ViewDefect place(const Tensor& tensor, TensorView& view, Placement& placement) {
     }
     int64_t reach = 0;
     if (!view.is_empty() && !reach_of(tensor, reach)) return ViewDefect::kOverflow;
-    if (__builtin_mul_overflow(reach, size, &placement.span) ||
-        __builtin_mul_overflow(tensor.offset, size, &placement.offset)) {
+    if (__builtin_mul_overflow(reach, size, &extent.span) ||
+        __builtin_mul_overflow(tensor.offset, size, &extent.offset)) {
         return ViewDefect::kOverflow;
     }
     return reach > stored ? ViewDefect::kLeavesStorage : ViewDefect::kNone;
@@ -69,17 +69,15 @@ ViewDefect place(const Tensor& tensor, TensorView& view, Placement& placement) {
 
 }  // namespace
 
-TensorView make_view(const Tensor& tensor, Placement& placement) {
+TensorView make_view(const DescribedTensor& tensor, Extent& extent) {
     TensorView view;
     view.dtype = tensor.dtype;
     view.format = tensor.format;
     view.rank = static_cast<int32_t>(tensor.shape.size());
-    placement.base = tensor.address;
-    view.defect = place(tensor, view, placement);
-    placement.is_sound = view.defect == ViewDefect::kNone;
+    view.defect = place(tensor, view, extent);
     // Without elements there may be no address: no offset may be added to that.
-    if (placement.is_sound && view.is_empty()) std::fill_n(view.strides, kMaxRank, 0);
+    if (view.defect == ViewDefect::kNone && view.is_empty()) std::fill_n(view.strides, kMaxRank, 0);
     return view;
 }
 
-}  // namespace ascend_grad::capi
+}  // namespace ascend_grad
