@@ -205,6 +205,10 @@ def avg_pool_rules() -> list[Rule]:
             Rule(POOL, step, {name: v}, name, (bad, POSITIVE))
             for v, bad in ((0, "0"), (-1, "-1"), ((2, -3), "-3"), ((0, 2), "0"))
         ]
+    rules += [  # ours: positions fit 64 bits
+        Rule(POOL, 5, {"kernel_size": v}, "kernel_size", (str(2**60), str(2**62)))
+        for v in (2**62, (1, 2**62))
+    ]
     rules.append(Rule(POOL, 5, {"padding": (0, 0, 0)}, "padding", ("3", "1", "2")))
     rules.append(Rule(POOL, 6, {"padding": ()}, "padding", ("0", "1", "2")))
     rules += [

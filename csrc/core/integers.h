@@ -1,4 +1,4 @@
-// Division of sizes.
+// Sizes and strides.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +10,10 @@ constexpr int64_t divide_up(int64_t a, int64_t b) {
 }
 constexpr int64_t round_up(int64_t a, int64_t multiple) {
     return divide_up(a, multiple) * multiple;
+}
+
+constexpr int64_t magnitude(int64_t value) {
+    return value < 0 ? -value : value;
 }
 
 }  // namespace ascend_grad

@@ -2,14 +2,9 @@
 
 #include <algorithm>
 
+#include "core/integers.h"
+
 namespace ascend_grad {
-namespace {
-
-int64_t magnitude(int64_t value) {
-    return value < 0 ? -value : value;
-}
-
-}  // namespace
 
 // Offsets need these even without a loop. Setting all would take a tenth of a small call's time.
 Loops::Loops() {

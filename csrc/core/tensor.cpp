@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "core/integers.h"
+
 namespace ascend_grad {
 namespace {
 
@@ -87,10 +89,6 @@ bool reach_of(const TensorView& view, int64_t& lowest, int64_t& highest) {
     return true;
 }
 
-int64_t magnitude(int64_t value) {
-    return value < 0 ? -value : value;
-}
-
 int add_terms(const TensorView& view, Term* terms, int count) {
     for (int i = 0; i < view.rank; ++i) {
         if (view.shape[i] > 1 && view.strides[i] != 0) {
@@ -157,6 +155,18 @@ void set_address(TensorView& view, void* data) {
                       !__builtin_add_overflow(address, highest, &end) &&
                       !__builtin_add_overflow(end, size, &end);
     if (!fits) view.defect = ViewDefect::kOverflow;
+}
+
+TensorView broadcast(const TensorView& view, const TensorView& shape) {
+    TensorView result = shape;
+    result.data = view.data;
+    result.dtype = view.dtype;
+    const int missing = shape.rank - view.rank;
+    for (int i = 0; i < shape.rank; ++i) {
+        const bool is_own = i >= missing && view.shape[i - missing] != 1;
+        result.strides[i] = is_own ? view.strides[i - missing] : 0;
+    }
+    return result;
 }
 
 bool is_same_view(const TensorView& a, const TensorView& b) {

@@ -44,6 +44,9 @@ void set_shape(TensorView& view, int64_t rank, const int64_t* shape, const int64
 // Element 0; a defect where others would lie outside the address space.
 void set_address(TensorView& view, void* data);
 
+// The view with the shape of the other, to which it broadcasts by NumPy's rules.
+TensorView broadcast(const TensorView& view, const TensorView& shape);
+
 // True when the two views have the same address, dtype, shape and strides (where an extent exceeds
 // 1).
 bool is_same_view(const TensorView& a, const TensorView& b);

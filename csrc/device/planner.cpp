@@ -25,17 +25,6 @@ TensorView packed(const TensorView& view, DataType dtype, const AxisOrder& order
     return result;
 }
 
-// The view with NumPy's rules for a shape that it broadcasts to.
-TensorView broadcast(const TensorView& view, const TensorView& shape) {
-    TensorView result = shape;
-    result.dtype = view.dtype;
-    for (int axis = 0; axis < shape.rank; ++axis) {
-        const int own = axis - (shape.rank - view.rank);
-        result.strides[axis] = own >= 0 && view.shape[own] != 1 ? view.strides[own] : 0;
-    }
-    return result;
-}
-
 }  // namespace
 
 std::string summary_of(const Plan& plan) {

@@ -110,7 +110,7 @@ def avg_pool2d_backward(
     Args:
         grad_output: shape (N, C, Ho, Wo) or (C, Ho, Wo), as the forward pass gives it.
         input: the forward's input, (N, C, H, W) or (C, H, W); its values are not read.
-        kernel_size: extent of the window, one number or (kH, kW).
+        kernel_size: extent of the window, one number or (kH, kW), 1 to 2**60.
         stride: step of the window; empty: the kernel size.
         padding: zeros around the input, at most half of the kernel size.
         ceil_mode: whether the forward rounded its output extent up.

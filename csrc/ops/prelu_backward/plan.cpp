@@ -7,18 +7,6 @@ using Op = PreluBackward;
 
 namespace {
 
-// grad_output with self's shape; strides are 0 where it is broadcast.
-TensorView broadcast_to(const TensorView& grad, const TensorView& self) {
-    TensorView view = self;
-    view.data = grad.data;
-    const int missing = self.rank - grad.rank;
-    for (int i = 0; i < self.rank; ++i) {
-        const bool own = i >= missing && grad.shape[i - missing] != 1;
-        view.strides[i] = own ? grad.strides[i - missing] : 0;
-    }
-    return view;
-}
-
 // `loops` are empty before.
 void set_elements(Loops& loops, const TensorView& view) {
     loops.operands = 1;
@@ -69,7 +57,7 @@ Op::Plan Op::plan(const Args& args) {
     set_elements(plan.weight, weight);
     set_elements(plan.grad_weight, *args.tensors[kGradWeight]);
     if (plan.is_empty) return plan;
-    const TensorView grad = broadcast_to(*args.tensors[kGradOutput], self);
+    const TensorView grad = broadcast(*args.tensors[kGradOutput], self);
     const TensorView* views[] = {&grad, &self, &grad_input};
     plan_channel_sum(plan.sums, views, 3, 1);
     const int64_t bytes_per_element = 3 * static_cast<int64_t>(data_type_size(self.dtype));
