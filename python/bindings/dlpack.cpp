@@ -90,10 +90,35 @@ py::object request_dlpack(py::handle object) {
     return object.attr("__dlpack__")();
 }
 
+py::capsule capsule_of(py::handle object, const Context& context) {
+    py::object given;
+    try {
+        given = request_dlpack(object);
+    } catch (py::error_already_set& error) {
+        raise_refusal(error, object, "__dlpack__", context);
+    }
+    if (!py::isinstance<py::capsule>(given)) {
+        raise_type_error(context.operator_name, context.parameter,
+                         std::string("__dlpack__ must return a DLPack capsule, got ") +
+                             Py_TYPE(given.ptr())->tp_name);
+    }
+    return py::reinterpret_borrow<py::capsule>(given);
+}
+
+// A capsule without a version cannot say whether the array may be written. As in NumPy, it may not
+// (JAX exports its immutable arrays so), unless the exporter hands out the address of its memory,
+// as torch's tensors do, of which older versions know no other capsule.
+void require_writable_unversioned(const Context& context, py::handle object) {
+    if (!context.is_output || py::hasattr(object, "data_ptr")) return;
+    raise_invalid(context.operator_name, context.parameter,
+                  std::string("must be writable, which ") + Py_TYPE(object.ptr())->tp_name +
+                      " does not say of its memory over DLPack; give a NumPy array");
+}
+
 }  // namespace
 
 py::object read_dlpack(TensorView& view, py::handle object, const Context& context) {
-    py::capsule capsule = request_dlpack(object);
+    py::capsule capsule = capsule_of(object, context);
     const std::string name = capsule.name() != nullptr ? capsule.name() : "";
     if (name == "dltensor_versioned") {
         auto* managed = capsule.get_pointer<dlpack::ManagedTensorVersioned>();
@@ -108,6 +133,7 @@ py::object read_dlpack(TensorView& view, py::handle object, const Context& conte
     }
     if (name == "dltensor") {
         auto* managed = capsule.get_pointer<dlpack::ManagedTensor>();
+        require_writable_unversioned(context, object);
         read_dlpack_tensor(view, managed->tensor, context);
         return take_over(capsule, managed, "used_dltensor");
     }

@@ -18,6 +18,12 @@ struct Context {
 
 void require_writable(const Context& context, bool writable);
 
+// While `error` is handled: raises TypeError, caused by it, for an object that does not give its
+// memory by `protocol`. What has nothing to do with the object, as a lack of memory, goes on as it
+// is.
+[[noreturn]] void raise_refusal(py::error_already_set& error, py::handle object,
+                                const char* protocol, const Context& context);
+
 // Strides are multiples of `unit` bytes. What the numbers get wrong becomes the view's defect.
 void set_shape(TensorView& view, int rank, const int64_t* shape, const int64_t* strides,
                int64_t unit);
