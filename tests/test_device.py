@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from arrays import FLOAT16, FLOAT32, place, place_values, random_values
 from emulated import SOCS, addresses, emulate, requires_emulator
-from subprocesses import output_of
+from subprocesses import output_of, run_python
 from tolerance import assert_same_bits
 
 pytestmark = requires_emulator
@@ -170,6 +170,35 @@ def test_explain_shows_copies_and_kernels() -> None:
     assert text.startswith("softmax_backward on npu as ascend310p, 8 cores\ncopy in: grad_output")
     assert "launch: strided_copy_float32_float32(grad_output, workspace+0) on" in text
     assert ag.explain.softmax_backward(g, y, 1)["device"] == "cpu"
+
+
+def test_debug_log_has_the_plan_of_every_call() -> None:
+    code = (
+        "import numpy as np, ascend_grad as ag\n"
+        "x = np.ones((6, 40), np.float32)[:, ::2]\n"
+        "on = {'device': 'emulator', 'soc': 'ascend910'}\n"
+        "ag.softmax_backward(x, x, 1, **on)\n"
+        "ag.prepare.prelu_backward(x, x, x[0, :1], **on)\n"
+        "print(ag.explain.softmax_backward(x, x, 1, **on))\n"
+        "print(ag.explain.prelu_backward(x, x, x[0, :1], **on))\n"
+    )
+    done = run_python("-c", code, ASCEND_GRAD_LOG="debug")
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert lines[0].startswith("softmax_backward on emulator as ascend910, ") and len(lines) > 8
+    logged = [line.removeprefix("ascend-grad: ") for line in done.stderr.splitlines()]
+    assert [line for line in logged if not line.startswith("aclrt")] == lines
+
+
+def test_debug_log_of_a_call_on_the_devices_memory_has_no_copies() -> None:
+    code = (
+        "import numpy as np, ascend_grad as ag\n"
+        "x = np.ones((6, 40), np.float32)\n"
+        "array = ag.npu.DeviceArray(x.ctypes.data, x.shape, 'float32')\n"
+        "ag.npu.softmax_backward(array, array, 1, out=array, device='emulator')\n"
+    )
+    log = run_python("-c", code, ASCEND_GRAD_LOG="debug").stderr
+    assert "launch: softmax_backward" in log and "copy" not in log
 
 
 @pytest.mark.parametrize("device", ["npu", "emulator"])

@@ -92,7 +92,9 @@ class Call {
     }
     DeviceRun make_device_run(py::object* results) {
         describe_outputs();
-        std::unique_ptr<device::Call> call = plan_for(device_->product(args.soc, name()));
+        const device::Product product = device_->product(args.soc, name());
+        std::unique_ptr<device::Call> call = plan_for(product);
+        log_plan(*call, product, *device_);
         make_results(results, [&](int i, void* data) { call->tensors[i].data = data; });
         return {*device_, std::move(call)};
     }

@@ -7,6 +7,7 @@
 
 #include "arrays.h"
 #include "attributes.h"
+#include "core/log.h"
 #include "device/product.h"
 #include "device/strided_copy_plan.h"
 #include "errors.h"
@@ -69,8 +70,6 @@ py::dict describe_launch(const device::Call& call, const device::Launch& launch)
     entry["kernel"] = launch.kernel;
     entry["blocks"] = launch.blocks;
     entry["pointers"] = pointers;
-    entry["tiling"] =
-        py::bytes(reinterpret_cast<const char*>(launch.tiling), device::Launch::kMaxTilingBytes);
     return entry;
 }
 
@@ -175,6 +174,19 @@ py::dict describe_plan(const device::Call& call, const device::Product& product)
     plan["zeroed_bytes"] = call.plan.zeroed_bytes;
     plan["launches"] = launches;
     return plan;
+}
+
+void log_plan(const device::Call& call, const device::Product& product, const Device& device) {
+    if (!log_is_debug()) return;
+    py::dict plan = describe_plan(call, product);
+    plan["device"] = device.name();
+    if (device.holds_arrays()) {  // none is copied
+        plan["inputs"] = py::tuple();
+        plan["outputs"] = py::tuple();
+    }
+    const py::object text = py::str(py::module_::import("ascend_grad.explain").attr("Plan")(plan));
+    for (const py::handle line : text.attr("splitlines")())
+        log_line(line.cast<std::string>().c_str());
 }
 
 void register_device(py::module_& module) {

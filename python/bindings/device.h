@@ -44,6 +44,8 @@ void register_device_array(py::module_& module);
 
 // The plan as Python's numbers, names and lists.
 py::dict describe_plan(const device::Call& call, const device::Product& product);
+// To standard error, where ASCEND_GRAD_LOG=debug asks for it: what `ascend_grad.explain` prints.
+void log_plan(const device::Call& call, const device::Product& product, const Device& device);
 
 void register_device(py::module_& module);
 
