@@ -7,7 +7,6 @@ import re
 import shlex
 import shutil
 import sys
-import sysconfig
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -26,6 +25,7 @@ from cprograms import (
     home,
     run,
 )
+from subprocesses import shell
 
 ROOT = Path(__file__).parent.parent
 OPERATORS = [
@@ -61,8 +61,8 @@ def test_the_example_as_its_page_builds_it(folder: Path) -> None:
     page = (ROOT / "docs" / "c_api.md").read_text("utf-8")
     command, shown = re.search(r"```sh\n(.*?)```\n\n```text\n(.*?)```", page, re.DOTALL).groups()
     (folder / "examples").symlink_to(ROOT / "examples")
-    path = f"{sysconfig.get_path('scripts')}{os.pathsep}{os.environ['PATH']}"
-    assert run("bash", "-c", f"cd {folder}\n{command}", PATH=path).stdout == shown
+    done = shell(command, folder)
+    assert done.stdout == shown, done.stderr
 
 
 def test_the_example_is_strict_c(folder: Path) -> None:
