@@ -103,3 +103,10 @@ class OldDLPack:
 
     def __dlpack_device__(self) -> tuple[int, int]:
         return self.device, 0
+
+
+class OldTensor(OldDLPack):
+    """One that hands out its address, as torch's tensors do."""
+
+    def data_ptr(self) -> int:
+        return self.array.ctypes.data

@@ -1,10 +1,11 @@
-"""Fresh Python processes, for what is decided at import."""
+"""Fresh Python processes, for what is decided at import, and shells."""
 
 from __future__ import annotations
 
 import os
 import subprocess
 import sys
+import sysconfig
 from pathlib import Path
 
 DIRECTORY = Path(__file__).parent
@@ -31,3 +32,17 @@ def output_of(*arguments: str, **variables: str | None) -> str:
     done = run_python(*arguments, **variables)
     assert done.returncode == 0, done.stderr
     return done.stdout
+
+
+def shell(script: str, folder: Path, **variables: str) -> subprocess.CompletedProcess[str]:
+    """In a folder, with the commands of this Python's environment."""
+    path = f"{sysconfig.get_path('scripts')}{os.pathsep}{os.environ['PATH']}"
+    return subprocess.run(
+        ["bash", "-e", "-o", "pipefail", "-c", script],
+        cwd=folder,
+        env={**os.environ, "PATH": path, **variables},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )

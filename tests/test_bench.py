@@ -93,6 +93,9 @@ def test_peers_run_or_are_skipped_in_one_line(peer: str, tmp_path: Path) -> None
         (("--threads", "0"), "'0'"),
         (("--rounds", "0"), "--rounds"),
         (("--cases", "no such case"), "--list"),
+        (("--cases", "no such case", "--list"), "--cases"),
+        (("--ops", "nosuch", "--list"), "--ops"),
+        (("nosuch",), "nosuch (see ascend-grad bench --help)"),
         (("--load", "missing.json"), "missing.json"),
     ],
 )
@@ -103,7 +106,8 @@ def test_wrong_options_are_one_line(
         status = main(["bench", *options])
     except SystemExit as exit:
         status = exit.code
-    error = capsys.readouterr().err
+    out, error = capsys.readouterr()
+    assert not out
     assert status in (1, 2) and error.count("\n") == 1 and word in error
 
 

@@ -25,7 +25,9 @@ from cprograms import (
     home,
     run,
 )
+from subprocesses import shell
 
+ROOT = Path(__file__).parent.parent
 OPERATORS = [
     "aclnnBatchNormReduceBackward",
     "aclnnAvgPool2dBackward",
@@ -55,10 +57,17 @@ def test_a_product_without_the_operator(folder: Path) -> None:
     run(folder / "soc", ASCEND_GRAD_SOC="ascend310p")
 
 
-def test_program_in_c(folder: Path) -> None:
+def test_the_example_as_its_page_builds_it(folder: Path) -> None:
+    page = (ROOT / "docs" / "c_api.md").read_text("utf-8")
+    command, shown = re.search(r"```sh\n(.*?)```\n\n```text\n(.*?)```", page, re.DOTALL).groups()
+    (folder / "examples").symlink_to(ROOT / "examples")
+    done = shell(command, folder)
+    assert done.stdout == shown, done.stderr
+
+
+def test_the_example_is_strict_c(folder: Path) -> None:
     strict = ["-std=c11", "-Wpedantic", "-Wstrict-prototypes", *WARNINGS]
-    run("gcc", *strict, PROGRAMS / "softmax_in_c.c", *flags(), "-o", folder / "in_c")
-    assert run(folder / "in_c").stdout.split() == ["0.1875", "-0.0625", "-0.125"]
+    run("gcc", *strict, ROOT / "examples" / "softmax.c", *flags(), "-o", folder / "in_c")
 
 
 def test_headers_bring_the_c_plus_plus_names_that_cann_s_bring(folder: Path) -> None:
@@ -78,6 +87,7 @@ def test_every_header_compiles_alone(standard: str, folder: Path) -> None:
         source = folder / f"alone.{suffix}"
         source.write_text(f'#include "{header}"\nint main(void) {{ return 0; }}\n')
         options = [f"-std={standard}", "-Wpedantic", *WARNINGS, *flags()]
+        options += ["-Wstrict-prototypes"] if suffix == "c" else []
         run(compiler, *options, "-c", source, "-o", folder / "alone.o")
 
 

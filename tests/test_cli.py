@@ -179,18 +179,18 @@ def test_an_existing_file_is_overwritten_only_by_force(run: Run) -> None:
 
 
 @pytest.mark.parametrize("force", [[], ["--force"]], ids=["", "force"])
-@pytest.mark.parametrize("source", ["g.npy", "both.npz:grad_output", "link.npy"])
+@pytest.mark.parametrize("source", ["g.npz", "both.npz:grad_output", "link.npz"])
 def test_an_input_is_never_replaced(run: Run, source: str, force: list[str]) -> None:
     operands = softmax_operands()
-    np.save("g.npy", operands["grad_output"])
-    np.save("y.npy", operands["output"])
     np.savez("both.npz", **operands)
-    Path("link.npy").symlink_to("g.npy")
-    for save in ("g.npy", "y.npy", "both.npz", "./y.npy"):
+    np.savez("g.npz", operands["grad_output"])
+    np.savez("y.npz", operands["output"])
+    Path("link.npz").symlink_to("g.npz")
+    for save in ("g.npz", "y.npz", "both.npz", "./y.npz"):
         before = Path(save).read_bytes()
         command = ["run", "softmax_backward", "both.npz", "--grad-output", source, *force]
-        outcome = run(*command, "--output", "y.npy", "--dim", "1", "--save", save)
-        is_input = save != "g.npy" or source != "both.npz:grad_output"
+        outcome = run(*command, "--output", "y.npz", "--dim", "1", "--save", save)
+        is_input = save != "g.npz" or source != "both.npz:grad_output"
         if is_input:
             assert_refused(outcome, 1, "--save", "would replace an input", Path(save).name)
             assert Path(save).read_bytes() == before
@@ -301,8 +301,11 @@ def test_the_operators_own_errors_are_passed_on(run: Run) -> None:
         ([*SOFTMAX, "--result-dtype", "int8"], ["int8", "bfloat16"]),
         ([*SOFTMAX, "--device", "abacus"], ["abacus", "cpu"]),
         ([*SOFTMAX, "--soc", "ascend1"], ["ascend1", "ascend910b"]),
-        ([*SOFTMAX, "--tempo", "3"], ["--tempo"]),
-        (["run", "avg_pool2d_backward", "--kernel-size", "2,x", "--save", "r"], ["2,x"]),
+        ([*SOFTMAX, "--tempo", "3"], ["--tempo", "see ascend-grad run softmax_backward --help"]),
+        (["info", "--tempo", "3"], ["--tempo 3", "see ascend-grad info --help"]),
+        (["explain", *SOFTMAX[1:]], ["--save", "see ascend-grad explain softmax_backward --help"]),
+        ([*SOFTMAX, "--save", "o.npy"], ["--save", ".npz", "'o.npy'"]),
+        (["run", "avg_pool2d_backward", "--kernel-size", "2,x", "--save", "r.npz"], ["2,x"]),
         (
             ["run", "avg_pool2d_backward", "--cube-math-type", "FAST"],
             ["FAST", "KEEP_DTYPE"],
@@ -332,7 +335,10 @@ def test_a_place_that_cannot_be_written(run: Run) -> None:
 
 @pytest.mark.parametrize(
     "command",
-    [["info"], ["run"], ["config"], *(["run", operator] for operator in OPERATORS)],
+    [
+        *(["info"], ["run"], ["explain"], ["config"]),
+        *([command, operator] for command in ("run", "explain") for operator in OPERATORS),
+    ],
     ids=" ".join,
 )
 def test_help_shows_an_example_that_parses(run: Run, command: list[str]) -> None:
@@ -342,9 +348,10 @@ def test_help_shows_an_example_that_parses(run: Run, command: list[str]) -> None
     assert "example: " in outcome.out
 
 
+@pytest.mark.parametrize("command", ["run", "explain"])
 @pytest.mark.parametrize("operator", OPERATORS)
-def test_the_example_in_an_operators_help_runs(run: Run, operator: str) -> None:
-    example = run("run", operator, "--help").out.split("example: ascend-grad ")[1].split()
+def test_the_example_in_an_operators_help_runs(run: Run, operator: str, command: str) -> None:
+    example = run(command, operator, "--help").out.split("example: ascend-grad ")[1].split()
     names = [word.removesuffix(".npy") for word in example if word.endswith(".npy")]
     channels = {"mean", "invstd", "weight"}
     for name in names:
@@ -352,7 +359,7 @@ def test_the_example_in_an_operators_help_runs(run: Run, operator: str) -> None:
         np.save(f"{name}.npy", np.ones(shape, np.float32))
     outcome = run(*example)
     assert (outcome.status, outcome.error) == (0, "")
-    assert saved()
+    assert saved() if command == "run" else f"{operator} on npu" in outcome.out
 
 
 @pytest.mark.parametrize("operator", OPERATORS)

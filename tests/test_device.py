@@ -281,11 +281,54 @@ def test_tensors_of_the_device() -> None:
         ((0, (1,) * 9, "float32"), "shape"),
         ((0, (-1,), "float32"), "shape"),
         ((0, (2, 3), "float32", (1,)), "strides"),
+        ((-1, (2, 3), "float32"), "pointer: must be an address, got -1"),
+        ((1 << 64, (2, 3), "float32"), "pointer"),
+        ((0, (1 << 64,), "float32"), "shape"),
+        ((0, (2, 3), np.float32), "dtype"),
     ],
 )
 def test_device_arrays_that_make_no_sense(arguments: tuple[Any, ...], text: str) -> None:
-    with pytest.raises(ValueError, match=text):
+    with pytest.raises(ag.ParamInvalidError, match=f"^DeviceArray: {text}") as caught:
         ag.npu.DeviceArray(*arguments)
+    assert caught.value.parameter == text.partition(":")[0]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        (("0", (2, 3), "float32"), "pointer: an int is needed, got str"),
+        ((0, 6, "float32"), "shape: a sequence of ints is needed, got int"),
+        ((0, "23", "float32"), "shape: a sequence of ints is needed, got str"),
+        ((0, (2, 3.0), "float32"), "shape: an int is needed, got float"),
+        ((0, (2, 3), "float32", 1), "strides: a sequence of ints is needed, got int"),
+    ],
+)
+def test_device_arrays_of_the_wrong_types(arguments: tuple[Any, ...], text: str) -> None:
+    with pytest.raises(TypeError, match=f"^DeviceArray: {text}$"):
+        ag.npu.DeviceArray(*arguments)
+
+
+def test_strides_beyond_all_bounds() -> None:
+    array = ag.npu.DeviceArray(0, (2, 3), "float32", (1 << 62, 1))
+    with pytest.raises(ag.ParamInvalidError, match="grad_output"):
+        ag.npu.softmax_backward(array, array, 1, out=array, device="emulator")
+
+
+def test_a_device_array_says_what_it_is() -> None:
+    array = ag.npu.DeviceArray(0x1000, [2, 3], "float16", strides=(1, 2))
+    assert repr(array) == "DeviceArray(0x1000, shape=(2, 3), dtype='float16', strides=(1, 2))"
+    scalar = ag.npu.DeviceArray(0, (), "float32")
+    assert repr(scalar) == "DeviceArray(0x0, shape=(), dtype='float32', strides=())"
+
+
+def test_streams_that_are_none() -> None:
+    array = addresses(operands()[0])
+    text = "softmax_backward: stream: the runtime's stream as an int is needed, got str"
+    with pytest.raises(TypeError, match=text):
+        ag.npu.softmax_backward(array, array, 1, out=array, stream="x", device="emulator")
+    with pytest.raises(ag.ParamInvalidError, match="got -1") as caught:
+        ag.npu.softmax_backward(array, array, 1, out=array, stream=-1, device="emulator")
+    assert caught.value.parameter == "stream"
 
 
 def test_emulator_options_hold(tmp_path: Path) -> None:

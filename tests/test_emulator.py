@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import re
 import subprocess
 import sys
-import sysconfig
 from pathlib import Path
 
 import pytest
+from subprocesses import shell
 
 PAGE = (Path(__file__).parent.parent / "docs" / "emulator.md").read_text("utf-8")
 # (the line of text before it, language, text) of every block of the page
@@ -21,19 +20,6 @@ def block(language: str, containing: str) -> str:
     found = [text for _, kind, text in BLOCKS if kind == language and containing in text]
     assert len(found) == 1, f"{len(found)} blocks of {language} contain {containing}"
     return found[0]
-
-
-def shell(script: str, folder: Path, **variables: str) -> subprocess.CompletedProcess[str]:
-    path = f"{sysconfig.get_path('scripts')}{os.pathsep}{os.environ['PATH']}"
-    return subprocess.run(
-        ["bash", "-e", "-o", "pipefail", "-c", script],
-        cwd=folder,
-        env={**os.environ, "PATH": path, **variables},
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
 
 
 def config(*arguments: str) -> subprocess.CompletedProcess[str]:

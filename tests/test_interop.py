@@ -12,10 +12,12 @@ import ascend_grad as ag
 import numpy as np
 import pytest
 from arrays import BFLOAT16, FLOAT16, FLOAT32, random_values
-from dlpack import BFLOAT, CUDA, INT, ArrayInterfaceOnly, DLPackOnly, OldDLPack
+from dlpack import BFLOAT, CUDA, INT, ArrayInterfaceOnly, DLPackOnly, OldDLPack, OldTensor
+from subprocesses import output_of
 from tolerance import assert_same_bits
 
 WRAPPERS = [ArrayInterfaceOnly, DLPackOnly, OldDLPack]
+WRITABLE = [ArrayInterfaceOnly, DLPackOnly, OldTensor]
 Wrapper = Callable[[np.ndarray], Any]
 
 
@@ -51,7 +53,7 @@ def test_inputs(wrap: Wrapper, dtype: np.dtype) -> None:
             assert_same_bits(left, right)
 
 
-@pytest.mark.parametrize("wrap", WRAPPERS)
+@pytest.mark.parametrize("wrap", WRITABLE)
 @pytest.mark.parametrize(
     "view",
     [
@@ -71,7 +73,7 @@ def test_strided_inputs_and_outputs(
     assert_same_bits(view(memory), ag.softmax_backward(g.copy(), y.copy(), 0))
 
 
-@pytest.mark.parametrize("wrap", WRAPPERS)
+@pytest.mark.parametrize("wrap", WRITABLE)
 def test_results_given_by_keyword_are_returned(wrap: Wrapper) -> None:
     g, x = operands()
     weight = g[0, :, 0].copy()
@@ -82,7 +84,7 @@ def test_results_given_by_keyword_are_returned(wrap: Wrapper) -> None:
         assert_same_bits(outputs[name].array, want)
 
 
-@pytest.mark.parametrize("wrap", WRAPPERS)
+@pytest.mark.parametrize("wrap", WRITABLE)
 def test_exactly_in_place_across_protocols(wrap: Wrapper) -> None:
     g, y = operands()
     want = ag.softmax_backward(g, y, 1)
@@ -145,14 +147,29 @@ def test_tensors_that_cannot_be_used(options: dict[str, int], word: str) -> None
     assert "grad_output" in str(caught.value)
 
 
-def test_read_only_array_interface() -> None:
+@pytest.mark.parametrize("wrap", WRAPPERS)
+def test_read_only_arrays_are_inputs_but_no_results(wrap: Wrapper) -> None:
+    """An unversioned capsule is read-only whatever its memory is."""
     g, y = operands()
     out = np.zeros_like(g)
     out.flags.writeable = False
-    ag.softmax_backward(ArrayInterfaceOnly(out), y, 1)
-    with pytest.raises((ValueError, TypeError), match=r"out.*(read-?only|writ)"):
-        ag.softmax_backward(g, y, 1, out=ArrayInterfaceOnly(out))
+    ag.softmax_backward(wrap(out), y, 1)
+    with pytest.raises(ag.ParamInvalidError, match="softmax_backward: out: must be writable") as c:
+        ag.softmax_backward(g, y, 1, out=wrap(out))
+    assert (c.value.operator, c.value.parameter) == ("softmax_backward", "out")
     assert not out.any()
+
+
+def test_arrays_of_jax_are_not_written() -> None:
+    pytest.importorskip("jax")
+    code = (  # in a process of its own: jax starts threads
+        "import jax.numpy as jnp, numpy as np, ascend_grad as ag\n"
+        "g, out = jnp.ones((2, 3)), jnp.zeros((2, 3))\n"
+        "try: ag.softmax_backward(g, g, 1, out=out)\n"
+        "except ag.ParamInvalidError as error: print(error.parameter)\n"
+        "print(np.any(out), ag.softmax_backward(g, g, 1)[0, 0])\n"
+    )
+    assert output_of("-c", code).split() == ["out", "False", "-2.0"]
 
 
 @pytest.mark.parametrize(
@@ -169,9 +186,34 @@ def test_broken_array_interfaces(broken: Any) -> None:
     class Broken:
         __array_interface__ = broken
 
-    with pytest.raises((TypeError, ValueError)) as caught:
+    with pytest.raises(TypeError, match="softmax_backward: grad_output: an array") as caught:
         ag.softmax_backward(Broken(), Broken(), 0)
-    assert not isinstance(caught.value, ag.AclnnError)
+    assert "Broken.__array_interface__ fails: " in str(caught.value)
+    assert isinstance(caught.value.__cause__, (TypeError, ValueError))
+
+
+@pytest.mark.parametrize("error", [BufferError, TypeError, RuntimeError, KeyError])
+def test_an_exporter_that_refuses_is_named(error: type[Exception]) -> None:
+    class Refusing:
+        def __dlpack__(self, **options: Any) -> Any:
+            raise error("needs ice")
+
+    g, _ = operands()
+    text = "softmax_backward: output: an array .* Refusing.__dlpack__ fails: .*needs ice"
+    with pytest.raises(TypeError, match=text) as caught:
+        ag.softmax_backward(g, Refusing(), 0)
+    assert type(caught.value.__cause__) is error
+
+
+def test_an_exporter_without_a_capsule() -> None:
+    class Wrong:
+        def __dlpack__(self, **options: Any) -> Any:
+            return 3
+
+    g, _ = operands()
+    text = "softmax_backward: output: __dlpack__ must return a DLPack capsule, got int"
+    with pytest.raises(TypeError, match=text):
+        ag.softmax_backward(g, Wrong(), 0)
 
 
 def test_errors_of_an_exporter_reach_the_caller() -> None:

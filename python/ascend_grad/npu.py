@@ -17,6 +17,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable
+from operator import index
 from typing import Any
 
 from ascend_grad import _core, ops, settings
@@ -50,6 +51,18 @@ def _current_stream() -> int:
     return torch.npu.current_stream().npu_stream
 
 
+def _stream_number(stream: Any, name: str) -> int:
+    try:
+        number = index(stream)
+    except TypeError:
+        given = type(stream).__name__
+        text = f"{name}: stream: the runtime's stream as an int is needed, got {given}"
+        raise TypeError(text) from None
+    if not 0 <= number < 1 << 64:
+        _core.raise_error(161002, name, "stream", f"must be the address of a stream, got {number}")
+    return number
+
+
 def _on_device(operator: Callable[..., Any]) -> Callable[..., Any]:
     name = operator.__name__
     run = getattr(_core, name)
@@ -70,7 +83,9 @@ def _on_device(operator: Callable[..., Any]) -> Callable[..., Any]:
         if device not in settings.DEVICES[1:]:
             text = f"must be one of {', '.join(settings.DEVICES[1:])}, got {device!r}"
             _core.raise_error(161002, name, "device", text)
-        if stream is None:
+        if stream is not None:
+            stream = _stream_number(stream, name)
+        else:
             tensors = device == "npu" and any(map(_is_tensor, arguments.values()))
             stream = _current_stream() if tensors else 0
         arrays = {key: _device_array(value) for key, value in arguments.items()}

@@ -168,7 +168,8 @@ def softmax_backward(
     Args:
         grad_output: gradient of the result, rank 0 to 8.
         output: what softmax gave, the shape and dtype of `grad_output`.
-        dim: axis of the softmax; negative counts from the end.
+        dim: axis of the softmax; negative counts from the end. Where an input is empty and `out` is
+            given, as in CANN, nothing is written and neither `dim` nor dtypes and shapes are checked.
         out: array for the result, of that shape; its dtype may also be float64 and differ from the
             inputs'. It may be `grad_output` or `output` itself.
     """

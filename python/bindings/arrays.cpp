@@ -141,7 +141,11 @@ void ArrayArgument::assign(py::handle object, const char* operator_name, const c
         raise_type_error(operator_name, parameter,
                          "a scalar has no memory to write to; give an array");
     } else if (py::hasattr(object, "__array_interface__")) {
-        owner = g_numpy->asarray(object);
+        try {
+            owner = g_numpy->asarray(object);
+        } catch (py::error_already_set& error) {
+            raise_refusal(error, object, "__array_interface__", context);
+        }
         read_numpy(view, owner, context);
     } else {
         raise_type_error(

@@ -35,29 +35,6 @@ const launch::Library* load(const std::string& path, std::string& error) {
     return (*loaded)[path] = reinterpret_cast<launch::GetLibrary*>(function)();
 }
 
-DeviceArray make_device_array(uint64_t pointer, const std::vector<int64_t>& shape,
-                              const std::string& dtype,
-                              const std::optional<std::vector<int64_t>>& strides) {
-    constexpr DataType kKnown[] = {DataType::kFloat32, DataType::kFloat16, DataType::kBFloat16};
-    DeviceArray array;
-    for (DataType known : kKnown)
-        if (dtype == data_type_name(known)) array.view.dtype = known;
-    if (array.view.dtype == DataType::kUndefined)
-        throw py::value_error("DeviceArray: dtype: must be float32, float16 or bfloat16, got " +
-                              dtype);
-    if (shape.size() > static_cast<size_t>(kMaxRank))
-        throw py::value_error("DeviceArray: shape: must have at most 8 axes");
-    if (strides && strides->size() != shape.size())
-        throw py::value_error("DeviceArray: strides: must be as many as the axes");
-    for (int64_t extent : shape)
-        if (extent < 0) throw py::value_error("DeviceArray: shape: must not be negative");
-    set_shape(array.view, static_cast<int64_t>(shape.size()), shape.data(),
-              strides ? strides->data() : nullptr,
-              static_cast<int64_t>(data_type_size(array.view.dtype)));
-    set_address(array.view, reinterpret_cast<void*>(pointer));
-    return array;
-}
-
 py::list last_launches() {
     py::list launches;
     for (const launch::LaunchRecord& record : t_records) {
@@ -92,8 +69,6 @@ py::dict describe_launch(const device::Call& call, const device::Launch& launch)
     entry["kernel"] = launch.kernel;
     entry["blocks"] = launch.blocks;
     entry["pointers"] = pointers;
-    entry["tiling"] =
-        py::bytes(reinterpret_cast<const char*>(launch.tiling), device::Launch::kMaxTilingBytes);
     return entry;
 }
 
@@ -208,12 +183,7 @@ void register_device(py::module_& module) {
         g_default_device = by_default.release();
         g_find_device = find.release();
     });
-    py::class_<DeviceArray>(
-        module, "DeviceArray",
-        "Memory of a device as an array: address of the first element, shape, dtype "
-        "(\"float32\", \"float16\" or \"bfloat16\") and strides in elements (None: contiguous).")
-        .def(py::init(&make_device_array), py::arg("pointer"), py::arg("shape"), py::arg("dtype"),
-             py::arg("strides") = py::none());
+    register_device_array(module);
     module.def("copy_on_device", copy_on_device);
     module.def("last_launches", last_launches,
                "What the emulator saw of the kernels of this thread's latest call.");

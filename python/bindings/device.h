@@ -40,6 +40,7 @@ py::object find_device(py::handle object, const char* operator_name);
 struct DeviceArray {
     TensorView view;
 };
+void register_device_array(py::module_& module);
 
 // The plan as Python's numbers, names and lists.
 py::dict describe_plan(const device::Call& call, const device::Product& product);

@@ -51,18 +51,7 @@ void read_dlpack_tensor(TensorView& view, const dlpack::Tensor& tensor, const Co
             tensor.dtype.lanes != 1 ? "a DLPack dtype of several lanes" : "an unknown DLPack dtype";
     }
     const int64_t size = (int64_t{tensor.dtype.bits} * tensor.dtype.lanes + 7) / 8;
-    if (tensor.strides != nullptr) {
-        set_shape(view, tensor.rank, tensor.shape, tensor.strides, size);
-    } else {
-        int64_t strides[kMaxRank] = {};
-        int64_t stride = 1;
-        for (int i = tensor.rank - 1; i >= 0; --i) {
-            if (i < kMaxRank) strides[i] = stride;
-            // Where this overflows, the number of elements does too.
-            (void)__builtin_mul_overflow(stride, std::max<int64_t>(tensor.shape[i], 1), &stride);
-        }
-        set_shape(view, tensor.rank, tensor.shape, strides, size);
-    }
+    set_shape(view, tensor.rank, tensor.shape, tensor.strides, size);
     if (tensor.data == nullptr && !view.is_empty()) {
         raise_invalid(context.operator_name, context.parameter,
                       "must have memory for its elements, got a null address");
@@ -90,10 +79,35 @@ py::object request_dlpack(py::handle object) {
     return object.attr("__dlpack__")();
 }
 
+py::capsule capsule_of(py::handle object, const Context& context) {
+    py::object given;
+    try {
+        given = request_dlpack(object);
+    } catch (py::error_already_set& error) {
+        raise_refusal(error, object, "__dlpack__", context);
+    }
+    if (!py::isinstance<py::capsule>(given)) {
+        raise_type_error(context.operator_name, context.parameter,
+                         std::string("__dlpack__ must return a DLPack capsule, got ") +
+                             Py_TYPE(given.ptr())->tp_name);
+    }
+    return py::reinterpret_borrow<py::capsule>(given);
+}
+
+// A capsule without a version cannot say whether the array may be written. As in NumPy, it may not
+// (JAX exports its immutable arrays so), unless the exporter hands out the address of its memory,
+// as torch's tensors do, of which older versions know no other capsule.
+void require_writable_unversioned(const Context& context, py::handle object) {
+    if (!context.is_output || py::hasattr(object, "data_ptr")) return;
+    raise_invalid(context.operator_name, context.parameter,
+                  std::string("must be writable, which ") + Py_TYPE(object.ptr())->tp_name +
+                      " does not say of its memory over DLPack; give a NumPy array");
+}
+
 }  // namespace
 
 py::object read_dlpack(TensorView& view, py::handle object, const Context& context) {
-    py::capsule capsule = request_dlpack(object);
+    py::capsule capsule = capsule_of(object, context);
     const std::string name = capsule.name() != nullptr ? capsule.name() : "";
     if (name == "dltensor_versioned") {
         auto* managed = capsule.get_pointer<dlpack::ManagedTensorVersioned>();
@@ -108,6 +122,7 @@ py::object read_dlpack(TensorView& view, py::handle object, const Context& conte
     }
     if (name == "dltensor") {
         auto* managed = capsule.get_pointer<dlpack::ManagedTensor>();
+        require_writable_unversioned(context, object);
         read_dlpack_tensor(view, managed->tensor, context);
         return take_over(capsule, managed, "used_dltensor");
     }

@@ -18,6 +18,12 @@ struct Context {
 
 void require_writable(const Context& context, bool writable);
 
+// While `error` is handled: raises TypeError, caused by it, for an object that does not give its
+// memory by `protocol`. What has nothing to do with the object, as a lack of memory, goes on as it
+// is.
+[[noreturn]] void raise_refusal(py::error_already_set& error, py::handle object,
+                                const char* protocol, const Context& context);
+
 // Reads a DLPack exporter; the result keeps its memory alive.
 py::object read_dlpack(TensorView& view, py::handle object, const Context& context);
 

@@ -44,10 +44,6 @@ def caches() -> dict[str, int]:
     return sizes
 
 
-def last_level_cache() -> int:
-    return max(caches().values(), default=32 << 20)
-
-
 def _first_line(path: Path | str) -> str:
     try:
         with open(path) as file:

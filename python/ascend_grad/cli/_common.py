@@ -17,5 +17,12 @@ class Parser(argparse.ArgumentParser):
             formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False, **settings
         )
 
+    def parse_known_args(self, *arguments: Any, **settings: Any) -> Any:
+        # Refused here: a command's parser leaves them to the one above, whose help lacks its options.
+        known, unknown = super().parse_known_args(*arguments, **settings)
+        if unknown:
+            self.error(f"unrecognized arguments: {' '.join(unknown)}")
+        return known, unknown
+
     def error(self, message: str) -> NoReturn:
         self.exit(2, f"{self.prog}: error: {message} (see {self.prog} --help)\n")

@@ -73,7 +73,7 @@ def _words(text: str) -> list[str]:
 
 def _execute(options: argparse.Namespace) -> None:
     if options.list:
-        for case, dtype, threads in _jobs(options):
+        for case, dtype, threads in _chosen(options):
             print(f"{case.operator:<27} {case.name:<31} {dtype:<9} {threads} thread(s)")
         return
     from ascend_grad.bench import report
@@ -119,9 +119,7 @@ def _saved(path: Path) -> dict[str, Any]:
 def _measured(options: argparse.Namespace) -> dict[str, Any]:
     from ascend_grad.bench import measure, session
 
-    jobs = list(_jobs(options))
-    if not jobs:
-        raise CommandError("no case fits --ops, --dtypes and --cases (--list prints what does)")
+    jobs = _chosen(options)
     rounds, sample, rest = _EFFORTS[options.effort]
     if options.rounds is not None and options.rounds < 1:
         options.parser.error(f"--rounds: must be positive, got {options.rounds}")
@@ -137,6 +135,13 @@ def _require(
     for word in words:
         if word not in known:
             options.parser.error(f"{name}: {word!r} is none of {', '.join(known)}")
+
+
+def _chosen(options: argparse.Namespace) -> list[tuple[cases.Case, str, int]]:
+    jobs = list(_jobs(options))
+    if not jobs:
+        raise CommandError("no case fits --ops and --cases; `ascend-grad bench --list` prints all")
+    return jobs
 
 
 def _jobs(options: argparse.Namespace) -> Iterator[tuple[cases.Case, str, int]]:

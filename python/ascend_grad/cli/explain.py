@@ -7,7 +7,9 @@ from typing import Any
 
 from ascend_grad import explain
 from ascend_grad.cli._common import CommandError, Parser
-from ascend_grad.cli.run import OPERATORS, add_call, read_call
+from ascend_grad.cli.run import OPERATORS, add_call, example, read_call
+
+_EXAMPLE = ("explain", "--device npu")
 
 
 def register(commands: Any) -> None:
@@ -15,12 +17,11 @@ def register(commands: Any) -> None:
         "explain",
         help="the plan of a call: kernels, copies, workspace",
         description="Prints what a call would do on the device, which need not be there.",
-        epilog="example: ascend-grad explain softmax_backward --grad-output g.npy --output y.npy "
-        "--dim 1 --device npu",
+        epilog=example("softmax_backward", *_EXAMPLE),
     )
     operators = parser.add_subparsers(metavar="OPERATOR", required=True, parser_class=Parser)
-    for name, operator in OPERATORS.items():
-        add_call(operators, name, operator).set_defaults(execute=_execute)
+    for name in OPERATORS:
+        add_call(operators, name, *_EXAMPLE).set_defaults(execute=_execute)
 
 
 def _execute(options: argparse.Namespace) -> None:

@@ -31,6 +31,7 @@ use array.view(ml_dtypes.bfloat16) after np.load."""
 OPERATORS = {
     name: function for name, function in vars(ops).items() if isinstance(function, _core.Function)
 }
+_EXAMPLE = ("run", "--save results.npz")
 _DTYPES = {
     "float32": np.float32,
     "float16": np.float16,
@@ -78,29 +79,30 @@ def register(commands: Any) -> None:
         "run",
         help="any operator on .npy/.npz files",
         description="Runs an operator on arrays in .npy/.npz files; its results go to a .npz file.",
-        epilog=_example("softmax_backward", _Signature(ops.softmax_backward)),
+        epilog=example("softmax_backward", *_EXAMPLE),
     )
     operators = parser.add_subparsers(metavar="OPERATOR", required=True, parser_class=Parser)
-    for name, operator in OPERATORS.items():
-        _add_operator(operators, name, operator)
+    for name in OPERATORS:
+        _add_operator(operators, name)
 
 
-def _example(name: str, signature: _Signature) -> str:
+def example(name: str, command: str, options: str) -> str:
+    signature = _Signature(OPERATORS[name])
     required = [p for p in signature.arrays if p.default is p.empty]
     words = [f"{_option(p)} {p.name}.npy" for p in required]
     words += [f"{_option(p)} 1" for p, _ in signature.attributes if p.default is p.empty]
-    return f"example: ascend-grad run {name} {' '.join(words)} --save results.npz"
+    return f"example: ascend-grad {command} {name} {' '.join(words)} {options}"
 
 
 def _option(parameter: inspect.Parameter) -> str:
     return "--" + parameter.name.replace("_", "-")
 
 
-def _add_operator(operators: Any, name: str, operator: Callable[..., Any]) -> None:
-    parser = add_call(operators, name, operator)
+def _add_operator(operators: Any, name: str) -> None:
+    parser = add_call(operators, name, *_EXAMPLE)
     signature = parser.get_default("signature")
     parser.add_argument(
-        "--save", metavar="RESULTS.npz", type=Path, required=True, help="where the results go"
+        "--save", metavar="RESULTS.npz", type=_archive, required=True, help="where the results go"
     )
     parser.add_argument("--force", action="store_true", help="overwrite RESULTS.npz")
     parser.add_argument(
@@ -116,15 +118,17 @@ def _add_operator(operators: Any, name: str, operator: Callable[..., Any]) -> No
     parser.set_defaults(execute=_execute)
 
 
-def add_call(operators: Any, name: str, operator: Callable[..., Any]) -> Parser:
-    """A parser of the operator's parameters; its defaults hold what `read_call` needs."""
+def add_call(operators: Any, name: str, command: str, options: str) -> Parser:
+    """A parser of the operator's parameters; its defaults hold what `read_call` needs. The help ends
+    with an example of `command` with `options`."""
+    operator = OPERATORS[name]
     signature = _Signature(operator)
     summary = (inspect.getdoc(operator) or name).split("\n\n")[0]
     parser = operators.add_parser(
         name,
         help=" ".join(summary.split()),
         description=f"{summary}\n\n{_FILES}",
-        epilog=_example(name, signature),
+        epilog=example(name, command, options),
     )
     texts = _parameter_help(operator)
     parser.add_argument("inputs", nargs="?", metavar="INPUTS.npz", help="arrays by parameter name")
@@ -165,6 +169,12 @@ def _integers(text: str) -> int | tuple[int, ...]:
     except ValueError:
         raise argparse.ArgumentTypeError(f"{text!r} is no integer or list like 3,2") from None
     return numbers if "," in text else numbers[0]
+
+
+def _archive(text: str) -> Path:
+    if not text.endswith(".npz"):
+        raise argparse.ArgumentTypeError(f"results are saved in an .npz file, got {text!r}")
+    return Path(text)
 
 
 def _positive(text: str) -> int:
