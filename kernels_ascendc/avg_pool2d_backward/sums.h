@@ -37,7 +37,7 @@ class PoolSums : PoolTile<T> {
                 add_windows();
                 while (this->next_rows(ready())) {
                     sum_rows();
-                    this->store_tile();
+                    this->store_tile(this->tile_lanes());
                 }
                 keep_sums();
             }

@@ -33,11 +33,14 @@ class PoolTiler {
     int64_t even() const {
         return 512 / bytes_;
     }  // elements between places where copies begin best
+    // Whether the planes of a lane are one below the other, as one.
+    static bool is_tall(const Choice& c) { return c.traversal == kPoolRows && c.lane_planes > 1; }
     int64_t narrower(int64_t columns) const;
     int64_t unit_height(const Choice& choice) const;
     template <class Consider>
     void for_each_height(int64_t rows, const Consider& consider_rows) const;
     void choose_direct();
+    void consider_tall();
     // For one window that covers whole planes: false where buffers hold too little of these.
     bool choose_fill();
     // Keeps the choice if it is the fastest so far; with fewer rows to a unit as well.
@@ -54,6 +57,7 @@ class PoolTiler {
     // A rough count of a core's cycles with what set() set.
     double cycles(const Choice& choice) const;
     double vector_cycles() const;
+    double dense_cycles(const Choice& choice, double loads, double stores) const;
     double cycles_by_columns(const Choice& choice) const;
 
     const AvgPool2dBackward::Plan& plan_;

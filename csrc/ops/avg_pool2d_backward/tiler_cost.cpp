@@ -6,6 +6,16 @@
 #include "ops/avg_pool2d_backward/tiler.h"
 
 namespace ascend_grad {
+namespace {
+
+// Of sliding sums of so many terms, each twice those before, or one more.
+uint32_t doublings(uint32_t terms) {
+    uint32_t count = 0;
+    for (; terms > 1; terms /= 2) count += 1 + terms % 2;
+    return std::max(count, 1u);
+}
+
+}  // namespace
 
 double PoolTiler::cycles(const Choice& c) const {
     if (c.traversal == kPoolColumns) return cycles_by_columns(c);
@@ -23,7 +33,10 @@ double PoolTiler::cycles(const Choice& c) const {
     } else if (c.traversal == kPoolRows) {
         loads = std::max(grad_plane / t_.load_elements, 1.0);
         stores = static_cast<double>(t_.height) / static_cast<double>(c.height);
-        if (t_.dense != 0) {
+        if (is_tall(c)) {
+            loads = grad_plane / t_.load_elements;
+            stores = std::max(stores, loads);
+        } else if (t_.dense != 0) {
             loads = std::ceil(loads);
             // Planes shorter than a load count as one: alone they take longer than this counts.
             stores = loads * static_cast<double>(divide_up(divide_up(c.load, t_.width), c.height));
@@ -35,17 +48,18 @@ double PoolTiler::cycles(const Choice& c) const {
     };
     const bool all_even =
         begins_evenly(t_.height * t_.width) && begins_evenly(t_.grad_height * t_.grad_width);
-    const bool is_even = c.traversal != kPoolParts && (all_even || loads > 3);
+    const bool is_even = c.traversal != kPoolParts && (all_even || loads > 3 || is_tall(c));
     // While a store starts a load may use the memory.
     const double store_cycles = kStoreCycles * plane / (plane + grad_plane);
     const double memory = (plane + grad_plane) * row / kBytesPerCycle / (is_even ? 1.0 : 0.7) +
                           loads * kLoadCycles + stores * store_cycles;
-    const double instructions = t_.dense != 0 ? loads * 5 + stores * (10 + 2 * t_.cover_width)
-                                              : loads * (12 + 2 * t_.cover_width) + stores * 12;
-    const double vector = vector_cycles() + kInstruction * instructions;
-    const double groups = static_cast<double>(divide_up(t_.units, useful_cores_)) *
-                          static_cast<double>(t_.unit_tiles * t_.unit_planes) /
-                          static_cast<double>(t_.tiles_height * t_.tiles_width);
+    const double instructions = loads * (12 + 2 * t_.cover_width) + stores * 12;
+    const double vector = t_.dense != 0 ? dense_cycles(c, loads, stores)
+                                        : vector_cycles() + kInstruction * instructions;
+    double groups = static_cast<double>(divide_up(t_.units, useful_cores_)) *
+                    static_cast<double>(t_.unit_tiles * t_.unit_planes) /
+                    static_cast<double>(t_.tiles_height * t_.tiles_width);
+    if (is_tall(c)) groups /= kLanes;
     // The first load and the sums of the first and the last tile overlap with nothing. Dense ones
     // begin with a short load.
     const double loading = t_.load_elements * row / kBytesPerCycle;
@@ -112,6 +126,34 @@ double PoolTiler::vector_cycles() const {
     return (grads * (transposed + (t_.factor != 0.0f ? 1 : 2)) + rows * along_width +
             all * (transposed + additions(t_.cover_height))) /
            kPoolRepeatPositions;
+}
+
+// The same of dense windows, with their instructions.
+double PoolTiler::dense_cycles(const Choice& c, double loads, double stores) const {
+    constexpr double kInstruction = 16;
+    const auto height = static_cast<double>(t_.height), width = static_cast<double>(t_.width);
+    const auto pad_height = static_cast<double>(t_.pad_height);
+    const auto pad_width = static_cast<double>(t_.pad_width);
+    const bool is_constant = t_.factor != 0.0f || t_.divisor != 0.0f;
+    const double sums = doublings(t_.cover_height) + doublings(t_.cover_width);
+    const double transposed = bytes_ == 2 ? 1.5 : 1.0;
+    const double divided = t_.factor != 0.0f ? 1 : 2;
+    double instructions = loads * 4 + stores * (4 + sums);
+    if (!is_constant)
+        instructions += is_tall(c) ? loads + height * width / t_.divisor_columns : height;
+    double count = height * width / kPoolRepeatPositions * (2 * transposed + 1 + divided + sums);
+    // Columns at both ends of rows, and rows of tall lanes' planes.
+    const double ends = 4 * pad_width - 2;
+    count += ends * height;
+    instructions += ends * stores;
+    if (is_tall(c)) {
+        const double planes = static_cast<double>(c.height) / height;
+        const double rows = 4 * pad_height - 2, repeats = std::ceil(width / kPoolRepeatPositions);
+        const bool is_near = height * width < 128;
+        count += rows * repeats;
+        instructions += rows * stores * (is_near ? std::min(planes, repeats) : planes);
+    }
+    return count + kInstruction * instructions;
 }
 
 }  // namespace ascend_grad
