@@ -35,6 +35,7 @@ class PoolTiler {
     }  // elements between places where copies begin best
     // Whether the planes of a lane are one below the other, as one.
     static bool is_tall(const Choice& c) { return c.traversal == kPoolRows && c.lane_planes > 1; }
+    bool has_one_divisor() const { return t_.factor != 0.0f || t_.divisor != 0.0f; }
     int64_t narrower(int64_t columns) const;
     int64_t unit_height(const Choice& choice) const;
     template <class Consider>

@@ -42,18 +42,21 @@ double PoolTiler::cycles(const Choice& c) const {
             stores = loads * static_cast<double>(divide_up(divide_up(c.load, t_.width), c.height));
         }
     }
-    // Copies that begin evenly: all, or those after the first of a plane.
+    // Copies that begin evenly: all, or those after a plane's first.
     const auto begins_evenly = [&](int64_t elements) {
         return kLanes * c.lane_planes * elements * bytes_ % 512 == 0;
     };
     const bool all_even =
         begins_evenly(t_.height * t_.width) && begins_evenly(t_.grad_height * t_.grad_width);
-    const bool is_even = c.traversal != kPoolParts && (all_even || loads > 3 || is_tall(c));
+    double uneven = all_even || is_tall(c) ? 0.0 : 1.0;
+    if (c.traversal == kPoolRows)
+        uneven *= std::min(1.0, 0.5 * static_cast<double>(even()) / std::min(plane, grad_plane));
     // While a store starts a load may use the memory.
     const double store_cycles = kStoreCycles * plane / (plane + grad_plane);
-    const double memory = (plane + grad_plane) * row / kBytesPerCycle / (is_even ? 1.0 : 0.7) +
+    const double memory = (plane + grad_plane) * row / kBytesPerCycle * (1.0 + 0.43 * uneven) +
                           loads * kLoadCycles + stores * store_cycles;
-    const double instructions = loads * (12 + 2 * t_.cover_width) + stores * 12;
+    const double divided = has_one_divisor() ? 0.0 : static_cast<double>(t_.grad_height);
+    const double instructions = loads * (12 + 2 * t_.cover_width) + stores * 12 + divided;
     const double vector = t_.dense != 0 ? dense_cycles(c, loads, stores)
                                         : vector_cycles() + kInstruction * instructions;
     double groups = static_cast<double>(divide_up(t_.units, useful_cores_)) *
@@ -134,12 +137,11 @@ double PoolTiler::dense_cycles(const Choice& c, double loads, double stores) con
     const auto height = static_cast<double>(t_.height), width = static_cast<double>(t_.width);
     const auto pad_height = static_cast<double>(t_.pad_height);
     const auto pad_width = static_cast<double>(t_.pad_width);
-    const bool is_constant = t_.factor != 0.0f || t_.divisor != 0.0f;
     const double sums = doublings(t_.cover_height) + doublings(t_.cover_width);
     const double transposed = bytes_ == 2 ? 1.5 : 1.0;
     const double divided = t_.factor != 0.0f ? 1 : 2;
     double instructions = loads * 4 + stores * (4 + sums);
-    if (!is_constant)
+    if (!has_one_divisor())
         instructions += is_tall(c) ? loads + height * width / t_.divisor_columns : height;
     double count = height * width / kPoolRepeatPositions * (2 * transposed + 1 + divided + sums);
     // Columns at both ends of rows, and rows of tall lanes' planes.
