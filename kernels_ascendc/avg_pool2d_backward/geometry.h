@@ -64,8 +64,9 @@ class PoolGeometry {
         const int64_t step = is_tall() ? t_.height : 1;
         const int64_t left = (ready - rows_.end) / step;
         if (left <= 0) return false;
+        const int64_t most = t_.tile_height / step;
         rows_.begin = rows_.end;
-        rows_.end += ((left - 1) / ((left - 1) / (t_.tile_height / step) + 1) + 1) * step;
+        rows_.end += ((left - 1) / ((left - 1) / most + 1) + 1) * step;
         return true;
     }
     // Whether a lane's planes lie one below the other, as one.

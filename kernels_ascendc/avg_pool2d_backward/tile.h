@@ -158,9 +158,12 @@ class PoolTile : protected PoolGeometry<T> {
         if (t_.tiles_width == 1) {
             if (!this->is_tall()) elements *= static_cast<uint32_t>(planes_);
             elements += held_;
-            if (rows_.end < run_.end)
-                held = static_cast<uint32_t>(
-                    least(odd_elements(tile_shape(0).offset + elements), elements));
+            if (rows_.end < run_.end) {
+                held = odd_elements(tile_shape(0).offset + elements);
+                // Little is not worth a store.
+                const bool is_little = elements <= kEven && elements < held + kEven / 2;
+                if (is_little || held > elements) held = elements;
+            }
         }
         LanesShape shape = tile_shape(elements - held);
         if (t_.tiles_width > 1) {

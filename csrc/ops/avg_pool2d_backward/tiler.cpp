@@ -68,6 +68,13 @@ void PoolTiler::choose() {
 }
 
 void PoolTiler::consider(Choice c) {
+    if (c.traversal == kPoolRows && !c.dense && has_alike_rows()) {
+        c.dense = true;
+        consider(c);
+        // Sums of many rows are longer where they are dense, and tiles shorter.
+        if (plan_.height.kernel <= 5 || is_tall(c)) return;
+        c.dense = false;
+    }
     consider_unit(c);
     // Where cores may meet anywhere, they share few rows of windows more evenly inside these.
     const int64_t whole = t_.unit_height, shares = divide_up(t_.units, useful_cores_);
@@ -84,7 +91,7 @@ void PoolTiler::consider_unit(const Choice& c) {
     const bool is_tiny = !product_.has_byte_copies && plane * bytes_ < 64;
     if (is_tiny && c.lane_planes % kLanes != 0) return;
     set(c);
-    if (!fits() || (is_tall(c) && t_.dense == 0)) return;
+    if (!fits()) return;
     const double cost = cycles(c);
     if (cost < best_cycles_) {
         best_cycles_ = cost;
@@ -99,7 +106,7 @@ void PoolTiler::consider_tall() {
     const int64_t planes = divide_up(divide_up(t_.planes, useful_cores_), kLanes);
     const bool alike = t_.grad_height == height.extent && height.windows == height.extent &&
                        height.kernel == 2 * height.pad + 1 && height.kernel <= height.extent;
-    if (!alike || !product_.has_byte_copies) return;
+    if (!alike || !has_alike_rows() || !product_.has_byte_copies) return;
     for (int64_t tile_planes : {1, 2, 3, 4, 6, 8, 12, 16}) {
         if (tile_planes > planes) break;
         for (int64_t lines : {1, 2, 3, 4, 6, 8}) {

@@ -28,6 +28,7 @@ class PoolTiler {
         int64_t lane_planes, load, height, width;  // load: elements, of kPoolParts rows
         uint32_t store_buffers;
         int64_t unit = 0;  // rows that a core takes at least; 0: whole windows
+        bool dense = false;
     };
 
     int64_t even() const {
@@ -35,6 +36,8 @@ class PoolTiler {
     }  // elements between places where copies begin best
     // Whether the planes of a lane are one below the other, as one.
     static bool is_tall(const Choice& c) { return c.traversal == kPoolRows && c.lane_planes > 1; }
+    // Whether rows of windows and of gradients lie alike, which is what dense tilings need.
+    bool has_alike_rows() const;
     bool has_one_divisor() const { return t_.factor != 0.0f || t_.divisor != 0.0f; }
     int64_t narrower(int64_t columns) const;
     int64_t unit_height(const Choice& choice) const;

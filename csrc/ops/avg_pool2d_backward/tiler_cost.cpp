@@ -1,6 +1,7 @@
 // The rough count of cycles by which tilings are compared.
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "core/integers.h"
 #include "ops/avg_pool2d_backward/tiler.h"
@@ -8,12 +9,19 @@
 namespace ascend_grad {
 namespace {
 
-// Of sliding sums of so many terms, each twice those before, or one more.
-uint32_t doublings(uint32_t terms) {
-    uint32_t count = 0;
-    for (; terms > 1; terms /= 2) count += 1 + terms % 2;
-    return std::max(count, 1u);
-}
+// Sliding sums of so many terms, each of those of half as many: additions of all that are wanted,
+// and of what they are longer for that.
+struct Doublings {
+    uint32_t additions = 0, longer = 0;
+
+    explicit Doublings(uint32_t terms) {
+        for (uint32_t more = 0; terms > 1; terms /= 2) {
+            additions += 1 + terms % 2;
+            longer += (1 + terms % 2) * more;
+            more += terms / 2;
+        }
+    }
+};
 
 }  // namespace
 
@@ -42,23 +50,31 @@ double PoolTiler::cycles(const Choice& c) const {
             stores = loads * static_cast<double>(divide_up(divide_up(c.load, t_.width), c.height));
         }
     }
-    // Copies that begin evenly: all, or those after a plane's first.
-    const auto begins_evenly = [&](int64_t elements) {
-        return kLanes * c.lane_planes * elements * bytes_ % 512 == 0;
+    // What copies take longer as some begin unevenly: all, or those at the begin of a plane.
+    const auto slow = [&](int64_t elements) {
+        if (is_tall(c)) return 1.0;
+        const int64_t bytes = kLanes * c.lane_planes * elements * bytes_;
+        double share = 1.0 - static_cast<double>(std::gcd(bytes, int64_t{512})) / 512;
+        if (c.traversal == kPoolParts) share = 1.0;
+        if (c.traversal == kPoolRows && elements > 3 * even())
+            share *= 0.5 * static_cast<double>(even()) / static_cast<double>(elements);
+        return 1.0 + 0.43 * share;
     };
-    const bool all_even =
-        begins_evenly(t_.height * t_.width) && begins_evenly(t_.grad_height * t_.grad_width);
-    double uneven = all_even || is_tall(c) ? 0.0 : 1.0;
-    if (c.traversal == kPoolRows)
-        uneven *= std::min(1.0, 0.5 * static_cast<double>(even()) / std::min(plane, grad_plane));
+    const double bytes = row * (plane * slow(t_.height * t_.width) +
+                                grad_plane * slow(t_.grad_height * t_.grad_width));
     // While a store starts a load may use the memory.
-    const double store_cycles = kStoreCycles * plane / (plane + grad_plane);
-    const double memory = (plane + grad_plane) * row / kBytesPerCycle * (1.0 + 0.43 * uneven) +
-                          loads * kLoadCycles + stores * store_cycles;
+    const bool is_packed =
+        c.traversal == kPoolPlanes && c.lane_planes * t_.height * t_.width % kLanes == 0;
+    const double store_cycles = (is_packed ? 30 : kStoreCycles) * plane / (plane + grad_plane);
+    const double memory = bytes / kBytesPerCycle + loads * kLoadCycles + stores * store_cycles;
     const double divided = has_one_divisor() ? 0.0 : static_cast<double>(t_.grad_height);
     const double instructions = loads * (12 + 2 * t_.cover_width) + stores * 12 + divided;
-    const double vector = t_.dense != 0 ? dense_cycles(c, loads, stores)
-                                        : vector_cycles() + kInstruction * instructions;
+    double vector = t_.dense != 0 ? dense_cycles(c, loads, stores)
+                                  : vector_cycles() + kInstruction * instructions;
+    // Rows that wait for the next load are moved.
+    const int64_t waiting = t_.cover_height - 1 + (is_tall(c) ? t_.height / 2 : 0);
+    if (c.traversal == kPoolRows)
+        vector += loads * static_cast<double>(waiting * t_.width) / kPoolRepeatPositions;
     double groups = static_cast<double>(divide_up(t_.units, useful_cores_)) *
                     static_cast<double>(t_.unit_tiles * t_.unit_planes) /
                     static_cast<double>(t_.tiles_height * t_.tiles_width);
@@ -137,20 +153,23 @@ double PoolTiler::dense_cycles(const Choice& c, double loads, double stores) con
     const auto height = static_cast<double>(t_.height), width = static_cast<double>(t_.width);
     const auto pad_height = static_cast<double>(t_.pad_height);
     const auto pad_width = static_cast<double>(t_.pad_width);
-    const double sums = doublings(t_.cover_height) + doublings(t_.cover_width);
+    const Doublings down(t_.cover_height), along(t_.cover_width);
+    const double repeats = std::ceil(width / kPoolRepeatPositions);
+    const double sums = std::max(down.additions, 1u) + along.additions;
     const double transposed = bytes_ == 2 ? 1.5 : 1.0;
     const double divided = t_.factor != 0.0f ? 1 : 2;
     double instructions = loads * 4 + stores * (4 + sums);
     if (!has_one_divisor())
         instructions += is_tall(c) ? loads + height * width / t_.divisor_columns : height;
     double count = height * width / kPoolRepeatPositions * (2 * transposed + 1 + divided + sums);
+    count += stores * down.longer * repeats;
     // Columns at both ends of rows, and rows of tall lanes' planes.
     const double ends = 4 * pad_width - 2;
     count += ends * height;
     instructions += ends * stores;
     if (is_tall(c)) {
         const double planes = static_cast<double>(c.height) / height;
-        const double rows = 4 * pad_height - 2, repeats = std::ceil(width / kPoolRepeatPositions);
+        const double rows = 4 * pad_height - 2;
         const bool is_near = height * width < 128;
         count += rows * repeats;
         instructions += rows * stores * (is_near ? std::min(planes, repeats) : planes);

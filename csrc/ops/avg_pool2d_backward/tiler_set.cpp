@@ -20,20 +20,19 @@ int64_t begins(const PoolAxis& axis, int64_t size) {
     return size % axis.stride == 0 ? size / axis.stride : (size - 1) / axis.stride + 2;
 }
 
-// Whether rows of windows and of gradients lie alike.
-bool is_dense(const AvgPool2dBackward::Plan& plan, int64_t grad_width) {
-    const PoolAxis &height = plan.height, &width = plan.width;
-    const bool alike = grad_width == width.extent && width.windows == width.extent;
-    return alike && height.stride == 1 && width.stride == 1 && width.kernel == 2 * width.pad + 1 &&
-           width.pad > 0 && width.kernel <= width.extent;
-}
-
 // Too much is more than any buffer holds.
 uint32_t to_u32(int64_t value) {
     return static_cast<uint32_t>(std::min<int64_t>(value, 1 << 28));
 }
 
 }  // namespace
+
+bool PoolTiler::has_alike_rows() const {
+    const PoolAxis &height = plan_.height, &width = plan_.width;
+    const bool alike = t_.grad_width == width.extent && width.windows == width.extent;
+    return alike && height.stride == 1 && width.stride == 1 && width.kernel == 2 * width.pad + 1 &&
+           width.pad > 0 && width.kernel <= width.extent;
+}
 
 // So that cores meet between windows, and where stores begin with a block.
 int64_t PoolTiler::unit_height(const Choice& c) const {
@@ -127,7 +126,7 @@ void PoolTiler::set_buffers(const Choice& c) {
     t_.sum_rows = to_u32(is_direct ? 0 : sum_rows);
     t_.divisor_columns = to_u32(columns);
     t_.load_elements = to_u32(rounded(load));
-    t_.first_load = to_u32(std::min(rounded(load), 2 * even()));
+    t_.first_load = to_u32(std::min(rounded(load), (is_tall(c) ? 1 : 2) * even()));
     t_.tile_elements = to_u32(tile);
     t_.margin = to_u32(margin);
     // Loads are widened in whole steps of kLanes positions.
@@ -136,7 +135,7 @@ void PoolTiler::set_buffers(const Choice& c) {
     t_.scratch = to_u32(is_direct ? wide : begin);
     t_.tile_positions = to_u32(std::max(wide, t_.scratch + narrow));
     t_.tile_pitch = to_u32(pitch);
-    t_.dense = c.traversal == kPoolRows && is_dense(plan_, t_.grad_width);
+    t_.dense = c.dense;
     if (is_tall(c) && t_.factor == 0.0f) t_.divisor_columns = to_u32(plane * divide_up(128, plane));
     if (t_.dense != 0) set_dense(c, wide);
 }

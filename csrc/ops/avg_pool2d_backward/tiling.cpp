@@ -22,6 +22,17 @@ float factor_of(float divisor, bool narrow) {
     return is_power || narrow ? 1.0f / divisor : 0.0f;
 }
 
+// Where rows of windows do not overlap and leave no rows, those of each are a plane: many small
+// ones, which cores share more evenly and copies take many of at once.
+void split_planes(PoolAxis& height, Tiling& t) {
+    const int64_t rows = t.grad_height;
+    if (height.pad > 0 || height.kernel > height.stride || height.windows != rows) return;
+    if (rows * height.stride != height.extent) return;
+    height.extent = t.height = height.stride;
+    height.windows = t.windows_height = t.grad_height = 1;
+    t.planes *= rows;
+}
+
 const char* kernel_name(DataType dtype) {
     return dtype == DataType::kFloat16    ? "avg_pool2d_backward_float16"
            : dtype == DataType::kBFloat16 ? "avg_pool2d_backward_bfloat16"
@@ -31,7 +42,7 @@ const char* kernel_name(DataType dtype) {
 }  // namespace
 
 Status Op::device_plan(const Args& args, const device::Product& product, device::Plan& device) {
-    const Plan plan = Op::plan(args);
+    Plan plan = Op::plan(args);
     if (plan.is_empty) return {};
     const TensorView& grad = *args.tensors[kGradOutput];
     const TensorView& grad_input = *args.tensors[kGradInput];
@@ -56,6 +67,8 @@ Status Op::device_plan(const Args& args, const device::Product& product, device:
     t.divisor = plan.divisor;
     const auto element_bytes = static_cast<int64_t>(data_type_size(plan.dtype));
     t.factor = factor_of(plan.divisor, element_bytes == 2);
+
+    split_planes(plan.height, t);
 
     device::Planner planner(info(), args, product, device);
     PoolTiler tiler(plan, t, element_bytes, product);
