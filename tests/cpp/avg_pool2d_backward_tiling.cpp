@@ -22,6 +22,9 @@ int64_t round_up(int64_t a, int64_t b) {
     return divide_up(a, b) * b;
 }
 
+int64_t dense_tilings = 0, tall_tilings = 0, split_tilings = 0, fill_tilings = 0,
+        column_tilings = 0;
+
 struct Case {
     Op::Args args;
     int64_t planes, height, width, element_bytes;
@@ -49,7 +52,16 @@ struct Case {
     bool is_tall() const { return is(kPoolRows) && t.lane_planes > 1; }
     bool has_whole_rows() const { return t.tile_width >= width; }
 
-    void check() const {
+    void check() {
+        if (t.planes != planes) {
+            // Rows of windows that are planes.
+            require(t.pad_height == 0 && t.kernel_height <= t.stride_height, "planes that overlap");
+            require(t.grad_height == 1 && t.height == t.stride_height, "rows of such planes");
+            require(t.planes * t.height == planes * height, "rows without a plane");
+            planes = t.planes;
+            height = t.height;
+            ++split_tilings;
+        }
         require(t.height == height && t.width == width && t.planes == planes, "extents");
         check_balance();
         if (is(kPoolFill)) return check_fill();
@@ -266,8 +278,6 @@ struct Geometry {
     bool ceil;
 };
 
-int64_t dense_tilings = 0, tall_tilings = 0, fill_tilings = 0, column_tilings = 0;
-
 // False where the geometry has no window.
 bool try_case(const Geometry& g, Soc soc, uint32_t cores, DataType dtype, std::mt19937_64& random) {
     const int64_t grad[] = {
@@ -357,6 +367,7 @@ int main() {
         }
     }
     std::printf("%lld tilings\n", static_cast<long long>(tiled));
-    const int64_t rarest = std::min({dense_tilings, tall_tilings, fill_tilings, column_tilings});
+    const int64_t rarest =
+        std::min({dense_tilings, tall_tilings, split_tilings, fill_tilings, column_tilings});
     return tiled > 10000 && rarest > 10 ? 0 : 1;
 }

@@ -28,9 +28,9 @@ uint32_t PoolTiler::blocks() const {
     return static_cast<uint32_t>(std::min(useful_cores_, t_.units));
 }
 
-void PoolTiler::choose() {
+double PoolTiler::choose() {
     const PoolAxis &height = plan_.height, &width = plan_.width;
-    if (covers_all(height) && covers_all(width) && choose_fill()) return;
+    if (covers_all(height) && covers_all(width) && choose_fill()) return 0;
     for (int64_t count : {1, 2, 4, 8, 16, 24, 32, 48, 64}) {
         for (uint32_t buffers : {1u, 2u})
             consider({kPoolPlanes, count, 0, height.extent, width.extent, buffers});
@@ -65,6 +65,7 @@ void PoolTiler::choose() {
     }
     if (best_cycles_ == HUGE_VAL) choose_direct();
     set(best_);
+    return best_cycles_;
 }
 
 void PoolTiler::consider(Choice c) {

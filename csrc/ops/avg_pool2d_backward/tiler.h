@@ -13,7 +13,8 @@ class PoolTiler {
     PoolTiler(const AvgPool2dBackward::Plan& plan, AvgPool2dBackwardTiling& tiling,
               int64_t element_bytes, const device::Product& product);
 
-    void choose();
+    // Returns a rough count of its cycles.
+    double choose();
     // The number of cores.
     uint32_t blocks() const;
 

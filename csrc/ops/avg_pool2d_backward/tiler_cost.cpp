@@ -142,9 +142,11 @@ double PoolTiler::vector_cycles() const {
     const bool has_pairs = t_.tile_positions >= t_.scratch + pair_positions();
     const uint32_t along_width =
         has_pairs ? additions(t_.cover_width) : std::max(t_.cover_width - 1, 1u);
-    return (grads * (transposed + (t_.factor != 0.0f ? 1 : 2)) + rows * along_width +
-            all * (transposed + additions(t_.cover_height))) /
-           kPoolRepeatPositions;
+    // Columns at both ends of a row have less windows, and instructions of their own.
+    const auto ends = static_cast<double>(t_.grad_height * (t_.cover_width - 1));
+    return ends + (grads * (transposed + (t_.factor != 0.0f ? 1 : 2)) + rows * along_width +
+                   all * (transposed + additions(t_.cover_height))) /
+                      kPoolRepeatPositions;
 }
 
 // The same of dense windows, with their instructions.
