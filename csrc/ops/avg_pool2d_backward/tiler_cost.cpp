@@ -82,7 +82,7 @@ double PoolTiler::cycles(const Choice& c) const {
     // The first load and the sums of the first and the last tile overlap with nothing. Dense ones
     // begin with a short load.
     const double loading = t_.load_elements * row / kBytesPerCycle;
-    double alone = loading + 2 * vector / stores;
+    double alone = loading + (memory > vector ? 1 : 2) * vector / stores;
     if (t_.dense != 0) alone = 0.3 * loading + vector / stores / 2;
     // Inside windows both cores take these, and where no block begins the first store is not even.
     if (c.unit > 0) {
