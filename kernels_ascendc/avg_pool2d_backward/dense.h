@@ -27,7 +27,7 @@ class PoolDense : PoolTile<T> {
         // Sums over columns also take what lies around these.
         this->fill(this->lanes_, 0.0f, t_.tile_positions);
         if (divisors_.is_constant()) return;
-        if (this->is_tall()) {
+        if (divisors_.has_planes()) {
             divisors_.set_planes();
         } else {
             divisors_.set_columns(0, t_.width);
@@ -92,7 +92,7 @@ class PoolDense : PoolTile<T> {
         held_windows_ += count;
         if (divisors_.is_constant()) {
             divisors_.divide_all(windows, count);
-        } else if (this->is_tall()) {
+        } else if (divisors_.has_planes()) {
             divisors_.divide_planes(windows, at, count);
         } else {
             for (; divided_ < end(); ++divided_) {

@@ -21,17 +21,20 @@ class PoolDivisors {
   public:
     using Buffer = TBuf<TPosition::VECCALC>;
 
-    // `positions`: windows of a row, at most, or of planes.
-    __aicore__ inline PoolDivisors(const AvgPool2dBackwardTiling& tiling, uint32_t positions,
+    // `columns`: windows of a row, at most.
+    __aicore__ inline PoolDivisors(const AvgPool2dBackwardTiling& tiling, uint32_t columns,
                                    TPipe& pipe)
-        : t_(tiling), floats_(positions * kLanes) {
+        : t_(tiling), floats_(columns * kLanes) {
         if (t_.factor != 0.0f) return;
         pipe.InitBuffer(constant_buffer_, kRepeatFloats * sizeof(float));
         constant_ = constant_buffer_.Get<float>();
         Duplicate(constant_, is_constant() ? t_.divisor : 1.0f, kRepeatFloats);
         if (is_constant()) return;
-        pipe.InitBuffer(divisors_buffer_, floats_ * sizeof(float));
         pipe.InitBuffer(counts_buffer_, floats_ * sizeof(float));
+        if (has_planes())
+            floats_ =
+                t_.divisor_planes * static_cast<uint32_t>(t_.grad_height * t_.grad_width) * kLanes;
+        pipe.InitBuffer(divisors_buffer_, floats_ * sizeof(float));
         divisors_ = divisors_buffer_.Get<float>();
         counts_ = counts_buffer_.Get<float>();
     }
@@ -97,7 +100,8 @@ class PoolDivisors {
     // Those windows of that row.
     __aicore__ inline void divide_row(const LocalTensor<float>& x) { divide_by(x, 0, used_); }
 
-    // For the windows of planes, as many as there is room for.
+    // Whether those of whole planes are held.
+    __aicore__ inline bool has_planes() const { return t_.divisor_planes > 0; }
     __aicore__ inline void set_planes() {
         set_columns(0, t_.windows_width);
         PipeBarrier<PIPE_V>();
@@ -161,7 +165,7 @@ class PoolDivisors {
     }
 
     const AvgPool2dBackwardTiling& t_;
-    const uint32_t floats_;
+    uint32_t floats_;
     Buffer constant_buffer_, counts_buffer_, divisors_buffer_;
     LocalTensor<float> constant_;  // the divisor of all, or ones
     LocalTensor<float> counts_, divisors_;

@@ -184,6 +184,8 @@ struct Case {
             require(t.lane_planes * plane <= t.load_elements, "load of planes");
         }
         require(t.divisor_columns >= columns, "divisors");
+        require(t.divisor_planes == 0 || is(kPoolPlanes) || is_tall(), "divisors of whole planes");
+        require(t.divisor_planes == 0 || plane == t.windows_height * t.windows_width, "windows");
         if (t.dense != 0) {
             // With as many windows as a tile has elements, that nothing needs any more: its sums
             // over columns, as shorter ones begin and end, and a transposition's last step.
@@ -205,8 +207,8 @@ struct Case {
         require(t.kernel_height == 2 * t.pad_height + 1 && t.kernel_height <= height, "windows");
         require(t.tile_height % height == 0, "part of a plane");
         require(16 * t.lane_planes * blocks >= std::min<int64_t>(planes, 48 * 16 * 4096), "runs");
-        if (t.factor != 0.0f || t.divisor != 0.0f) return;
-        require(t.divisor_columns % (height * width) == 0 && t.divisor_columns > 0, "divisors");
+        require(t.factor != 0.0f || t.divisor != 0.0f || t.divisor_planes > 0,
+                "divisors of planes");
     }
 
     // Lanes begin with blocks, hold the windows of all their columns, and reach every column.
@@ -261,13 +263,16 @@ struct Case {
         constexpr double kPosition = 16 * sizeof(float);
         const double load = t.load_elements, columns = t.divisor_columns;
         const double tile = t.tile_positions, positions = std::max(load, tile);
+        const auto plane = static_cast<double>(t.grad_height * t.grad_width);
+        const double divisors = t.divisor_planes > 0 ? t.divisor_planes * plane : columns;
         double sum = 16.0 * static_cast<double>(element_bytes) *
                      (2 * load + t.store_buffers * static_cast<double>(t.tile_elements));
         sum += kPosition * (t.grad_positions + tile) + 32;
         if (t.mode == kPoolFloat16) sum += kPosition / 2 * positions;
         if (t.mode == kPoolHf32) sum += (4 * 512 + 16) * 4;
         if (element_bytes == 4 && product.arch == 100) sum += kPosition * positions;
-        if (t.factor == 0.0f) sum += 256 + (t.divisor != 0.0f ? 0 : 2 * kPosition * columns);
+        if (t.factor == 0.0f)
+            sum += 256 + (t.divisor != 0.0f ? 0 : kPosition * (columns + divisors));
         if (is(kPoolDirect)) return sum + kPosition * static_cast<double>(t.tile_width);
         return sum + kPosition * static_cast<double>(t.lane_planes) * t.sum_rows * t.tile_pitch;
     }

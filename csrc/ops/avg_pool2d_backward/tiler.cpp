@@ -107,7 +107,8 @@ void PoolTiler::consider_tall() {
     const int64_t planes = divide_up(divide_up(t_.planes, useful_cores_), kLanes);
     const bool alike = t_.grad_height == height.extent && height.windows == height.extent &&
                        height.kernel == 2 * height.pad + 1 && height.kernel <= height.extent;
-    if (!alike || !has_alike_rows() || !product_.has_byte_copies) return;
+    const bool divides = has_one_divisor() || t_.grad_height * t_.grad_width <= kMostDivisors;
+    if (!alike || !divides || !has_alike_rows() || !product_.has_byte_copies) return;
     for (int64_t tile_planes : {1, 2, 3, 4, 6, 8, 12, 16}) {
         if (tile_planes > planes) break;
         for (int64_t lines : {1, 2, 3, 4, 6, 8}) {

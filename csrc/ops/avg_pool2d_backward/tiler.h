@@ -22,6 +22,7 @@ class PoolTiler {
     static constexpr int64_t kLanes = 16;
     static constexpr int64_t kDirectColumns = 128;  // windows of a load
     static constexpr int64_t kHf32Bytes = 8320;     // for rounding to HF32
+    static constexpr int64_t kMostDivisors = 400;   // of a plane, that are held where they vary
 
     // The size of loads and tiles.
     struct Choice {

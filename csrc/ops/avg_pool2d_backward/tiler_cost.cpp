@@ -67,7 +67,8 @@ double PoolTiler::cycles(const Choice& c) const {
         c.traversal == kPoolPlanes && c.lane_planes * t_.height * t_.width % kLanes == 0;
     const double store_cycles = (is_packed ? 30 : kStoreCycles) * plane / (plane + grad_plane);
     const double memory = bytes / kBytesPerCycle + loads * kLoadCycles + stores * store_cycles;
-    const double divided = has_one_divisor() ? 0.0 : static_cast<double>(t_.grad_height);
+    double divided = has_one_divisor() ? 0.0 : static_cast<double>(t_.grad_height);
+    if (t_.divisor_planes > 0) divided = 1.0 / t_.divisor_planes;
     const double instructions = loads * (12 + 2 * t_.cover_width) + stores * 12 + divided;
     double vector = t_.dense != 0 ? dense_cycles(c, loads, stores)
                                   : vector_cycles() + kInstruction * instructions;
@@ -161,8 +162,7 @@ double PoolTiler::dense_cycles(const Choice& c, double loads, double stores) con
     const double transposed = bytes_ == 2 ? 1.5 : 1.0;
     const double divided = t_.factor != 0.0f ? 1 : 2;
     double instructions = loads * 4 + stores * (4 + sums);
-    if (!has_one_divisor())
-        instructions += is_tall(c) ? loads + height * width / t_.divisor_columns : height;
+    if (!has_one_divisor()) instructions += is_tall(c) ? loads + 1.0 / t_.divisor_planes : height;
     double count = height * width / kPoolRepeatPositions * (2 * transposed + 1 + divided + sums);
     count += stores * down.longer * repeats;
     // Columns at both ends of rows, and rows of tall lanes' planes.

@@ -136,7 +136,13 @@ void PoolTiler::set_buffers(const Choice& c) {
     t_.tile_positions = to_u32(std::max(wide, t_.scratch + narrow));
     t_.tile_pitch = to_u32(pitch);
     t_.dense = c.dense;
-    if (is_tall(c) && t_.factor == 0.0f) t_.divisor_columns = to_u32(plane * divide_up(128, plane));
+    // Of small planes, as many as make an instruction long.
+    const bool has_planes = is_tall(c) || c.traversal == kPoolPlanes;
+    const bool alike = t_.windows_height == t_.grad_height && t_.windows_width == t_.grad_width &&
+                       plane <= kMostDivisors;
+    const bool holds_planes = has_planes && alike && !has_one_divisor();
+    t_.divisor_planes =
+        holds_planes ? to_u32(std::min(c.lane_planes, divide_up(int64_t{128}, plane))) : 0;
     if (t_.dense != 0) set_dense(c, wide);
 }
 
@@ -192,8 +198,12 @@ bool PoolTiler::fits() const {
     if (plan_.mode == AvgPool2dBackward::Mode::kFloat16) bytes += kPosition / 2 * positions;
     if (plan_.mode == AvgPool2dBackward::Mode::kHf32) bytes += kHf32Bytes;
     if (bytes_ == 4 && product_.arch == 100) bytes += kPosition * positions;
+    const double divisors = std::max<double>(
+        t_.divisor_columns, static_cast<double>(t_.divisor_planes) *
+                                static_cast<double>(t_.grad_height * t_.grad_width));
     if (t_.factor == 0.0f)
-        bytes += t_.divisor != 0.0f ? 4 * kPosition : kPosition * (2.0 * t_.divisor_columns + 4);
+        bytes +=
+            t_.divisor != 0.0f ? 4 * kPosition : kPosition * (divisors + t_.divisor_columns + 4);
     if (t_.traversal == kPoolDirect) bytes += kPosition * static_cast<double>(t_.tile_width);
     // Additions borrow nothing.
     const bool borrows = t_.dense == 0 || plan_.mode == AvgPool2dBackward::Mode::kHf32;

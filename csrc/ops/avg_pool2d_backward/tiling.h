@@ -31,6 +31,7 @@ struct AvgPool2dBackwardTiling {
     uint32_t cover_height, cover_width;  // windows that cover one element along an axis, at most
     uint32_t sum_rows;                   // rows of windows of a plane whose sums are held
     uint32_t divisor_columns;            // windows of a row
+    uint32_t divisor_planes;             // whose divisors are held, if these vary; 0: of a row
     uint32_t load_elements;              // of a lane in a load, a multiple of 16
     uint32_t first_load;  // kPoolRows: the same of a run's first load; kPoolFill: of what it fills
     uint32_t unit_step;   // kPoolFill: planes of a unit so far apart are copied together
