@@ -72,7 +72,7 @@ void PoolTiler::consider(Choice c) {
     if (c.traversal == kPoolRows && !c.dense && has_alike_rows()) {
         c.dense = true;
         consider(c);
-        // Sums of many rows are longer where they are dense, and tiles shorter.
+        // With many rows tiles have less room beside the windows that wait.
         if (plan_.height.kernel <= 5 || is_tall(c)) return;
         c.dense = false;
     }

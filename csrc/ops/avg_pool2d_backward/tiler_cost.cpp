@@ -9,8 +9,8 @@
 namespace ascend_grad {
 namespace {
 
-// Sliding sums of so many terms, each of those of half as many: additions of all that are wanted,
-// and of what they are longer for that.
+// Sliding sums of so many terms, each made of those of half as many: additions, and by how many
+// steps more than there are results these are longer together.
 struct Doublings {
     uint32_t additions = 0, longer = 0;
 
@@ -150,7 +150,7 @@ double PoolTiler::vector_cycles() const {
                       kPoolRepeatPositions;
 }
 
-// The same of dense windows, with their instructions.
+// The same of dense windows, with what instructions take to start.
 double PoolTiler::dense_cycles(const Choice& c, double loads, double stores) const {
     constexpr double kInstruction = 16;
     const auto height = static_cast<double>(t_.height), width = static_cast<double>(t_.width);
@@ -169,7 +169,7 @@ double PoolTiler::dense_cycles(const Choice& c, double loads, double stores) con
     const double ends = 4 * pad_width - 2;
     count += ends * height;
     instructions += ends * stores;
-    if (is_tall(c)) {
+    if (is_tall(c) && t_.pad_height > 0) {
         const double planes = static_cast<double>(c.height) / height;
         const double rows = 4 * pad_height - 2;
         const bool is_near = height * width < 128;
