@@ -74,6 +74,15 @@ GEOMETRIES = {
     "dense, no rows of padding": ((2, 17, 20, 30), (5, 3), 1, (0, 1)),
     "dense rows": ((1, 18, 33, 60), (1, 3), 1, (0, 1)),
     "dense, no more than a window": ((3, 16, 120, 5), (2, 5), 1, (1, 2)),
+    "dense, seven windows": ((1, 17, 30, 41), 7, 1, 3),
+    "dense, many windows": ((1, 16, 30, 50), (13, 9), 1, (6, 4)),
+    "dense, tall lanes": ((4, 500, 7, 7), 3, 1, 1),
+    "dense, tall lanes, one shorter": ((1, 1607, 5, 9), (5, 3), 1, (2, 1)),
+    "dense, tall lanes, one row of windows": ((7, 333, 4, 9), (1, 3), 1, (0, 1)),
+    "dense, tall lanes, no more than a window": ((3, 700, 7, 5), (7, 5), 1, (3, 2)),
+    "small planes, apart": ((2, 400, 7, 7), 3, 2, 1),
+    "rows of windows as planes": ((2, 33, 24, 30), (2, 3), (3, 4)),
+    "long rows of windows as planes": ((2, 16, 90, 210), (9, 10), (9, 10)),
     "overlapping and padded": ((1, 20, 55, 56), 3, 2, 1, True),
     "wide windows": ((1, 16, 40, 41), 9, 2, 4),
     "gaps": ((2, 17, 23, 29), 2, 5),
@@ -132,6 +141,7 @@ def test_divisor_override(soc: str, divisor: int) -> None:
     for dtype in dtypes_of(soc):
         check(soc, (2, 9, 7, 6), (3, 4), 2, 1, dtype=dtype, divisor_override=divisor)
         check(soc, (2, 9, 27, 26), 3, 1, 1, dtype=dtype, divisor_override=divisor)
+        check(soc, (2, 400, 7, 7), 3, 1, 1, dtype=dtype, divisor_override=divisor)
 
 
 @pytest.mark.parametrize(
@@ -143,6 +153,7 @@ def test_cube_math_type(soc: str, mode: int) -> None:
     for dtype in dtypes_of(soc):
         check(soc, (3, 17, 12, 13), 3, 2, 1, dtype=dtype, cube_math_type=mode)
         check(soc, (2, 17, 40, 41), 3, 1, 1, dtype=dtype, cube_math_type=mode)
+        check(soc, (2, 400, 8, 8), 3, 1, 1, dtype=dtype, cube_math_type=mode)
     g = np.full((1, 16, 4, 4), 1 + 2.0**-12, FLOAT32)
     g[0, :, 0, 0], g[0, :, 1, 1], g[0, :, 2, 2] = 70000.0, np.nan, 1e-30
     x = np.zeros((1, 16, 8, 8), FLOAT32)
@@ -185,6 +196,7 @@ def test_products_of_one_family_give_the_same_bits() -> None:
         ((4, 64, 112, 112), 2, 2, 0),
         ((4, 64, 112, 112), 3, 2, 1),
         ((16, 64, 56, 56), 3, 1, 1),
+        ((32, 832, 7, 7), 3, 1, 1),
         ((64, 1024, 7, 7), 7, 7, 0),
     ],
 )

@@ -1,6 +1,7 @@
 // Gradients where windows begin at every element and there are as many as columns, so that rows of
 // windows and of gradients lie alike: sums over each column first, in few long instructions, then
-// over these. Rows one below the other are one; the columns that this gets wrong are made apart.
+// over these. Rows one below the other are one, and so are planes of tall lanes; what this gets
+// wrong at their ends is made apart.
 #pragma once
 
 #include "avg_pool2d_backward/divisors.h"
@@ -11,6 +12,7 @@ namespace kernels {
 template <typename T>
 class PoolDense : PoolTile<T> {
     using Base = PoolTile<T>;
+    using Base::planes_;
     using Base::rows_;
     using Base::run_;
     using Base::t_;
@@ -21,8 +23,15 @@ class PoolDense : PoolTile<T> {
         : Base(grad_output, grad_input, tiling, pipe),
           divisors_(tiling, tiling.divisor_columns, pipe),
           width_(static_cast<uint32_t>(tiling.width)),
-          pad_(static_cast<uint32_t>(tiling.pad_width)) {
-        if (!divisors_.is_constant()) divisors_.set_columns(0, t_.width);
+          height_(static_cast<uint32_t>(tiling.height)) {
+        // Sums over columns also take what lies around these.
+        this->fill(this->lanes_, 0.0f, t_.tile_positions);
+        if (divisors_.is_constant()) return;
+        if (divisors_.has_planes()) {
+            divisors_.set_planes();
+        } else {
+            divisors_.set_columns(0, t_.width);
+        }
     }
 
     __aicore__ inline void run() {
@@ -33,7 +42,7 @@ class PoolDense : PoolTile<T> {
                 while (this->next_rows(least(run_.end, end() - t_.pad_height))) {
                     sum_rows();
                     sum_columns();
-                    this->store_tile();
+                    this->store_tile(this->grads_);
                 }
                 keep_windows();
             }
@@ -64,15 +73,10 @@ class PoolDense : PoolTile<T> {
         const int64_t last = this->window_rows().end;
         // A run may have more than fit 32 bits.
         const auto positions_to = [&](int64_t row) { return (row - first_) * t_.width; };
-        const int64_t existing = positions_to(least(last, t_.windows_height));
+        const int64_t existing = positions_to(least(last, planes_ * t_.windows_height));
         if (held_windows_ < existing) {
             const uint32_t count = this->take(t_.margin + held_windows_).columns;
-            if (divisors_.is_constant()) divisors_.divide_all(grads(held_windows_), count);
-            held_windows_ += count;
-            for (; !divisors_.is_constant() && divided_ < end(); ++divided_) {
-                divisors_.set_row(divided_);
-                divisors_.divide_row(grads(static_cast<uint32_t>(positions_to(divided_))));
-            }
+            divide(grads(held_windows_), first_ * t_.width + held_windows_, count);
         }
         if (held_windows_ >= existing) {
             const uint32_t room = t_.grad_positions - t_.margin - held_windows_;
@@ -80,6 +84,21 @@ class PoolDense : PoolTile<T> {
             const auto count = static_cast<uint32_t>(least(missing, room));
             this->fill(grads(held_windows_), 0.0f, count);
             held_windows_ += count;
+        }
+    }
+
+    // The next `count` windows, position `at` of the run and those that follow.
+    __aicore__ inline void divide(const LocalTensor<float>& windows, int64_t at, uint32_t count) {
+        held_windows_ += count;
+        if (divisors_.is_constant()) {
+            divisors_.divide_all(windows, count);
+        } else if (divisors_.has_planes()) {
+            divisors_.divide_planes(windows, at, count);
+        } else {
+            for (; divided_ < end(); ++divided_) {
+                divisors_.set_row(divided_);
+                divisors_.divide_row(grads(static_cast<uint32_t>(divided_ - first_) * width_));
+            }
         }
     }
 
@@ -92,85 +111,89 @@ class PoolDense : PoolTile<T> {
         first_ += shift / width_;
     }
 
-    // Sums over columns begin behind where they are wanted: an instruction that adds to them later
-    // reads a repeat ahead of what it writes.
-    __aicore__ inline LocalTensor<float> column_sums() {
-        return this->tile_lanes()[t_.lead * kLanes];
-    }
     __aicore__ inline uint32_t tile_positions() const {
         return static_cast<uint32_t>(rows_.end - rows_.begin) * width_;
     }
-
-    __aicore__ inline void add(const LocalTensor<float>& to, const LocalTensor<float>& a,
-                               const LocalTensor<float>& b, uint32_t positions) {
-        PipeBarrier<PIPE_V>();
-        place_contiguous(to, a, b, Placing::kSum, positions);
+    // Sums over the windows of a column; pad_width positions before are those of sum_columns().
+    __aicore__ inline LocalTensor<float> column_sums() {
+        return this->tile_lanes()[static_cast<uint32_t>(t_.pad_width) * kLanes];
     }
 
-    // The same where `to` begins a repeat or more before `b`, which takes repeats one by one;
-    // writes up to three positions more.
-    __aicore__ inline void add_ahead(const LocalTensor<float>& to, const LocalTensor<float>& a,
-                                     const LocalTensor<float>& b, uint32_t positions) {
-        constexpr uint32_t kAtOnce = kPoolRepeatPositions;
-        PipeBarrier<PIPE_V>();
-        place_repeats(to, a, b, Placing::kSum, kAtOnce, 1, (positions + kAtOnce - 1) / kAtOnce,
-                      kAtOnce * kFloatBlocks, kAtOnce * kFloatBlocks);
-    }
-
-    // Of the rows of the tile, up to five windows each: of two, of four, then of single rows.
     __aicore__ inline void sum_rows() {
-        const uint32_t cover = t_.cover_height, count = tile_positions();
-        const uint32_t row = width_ * kLanes;
+        const uint32_t pad = static_cast<uint32_t>(t_.pad_height), count = tile_positions();
         const LocalTensor<float> from = grads(rows_before(rows_.begin) * width_);
-        const LocalTensor<float> to = column_sums();
+        slide(column_sums(), from, t_.cover_height, width_, count);
+        if (!this->is_tall() || pad == 0) return;
+        const uint32_t plane = height_ * width_;
+        sum_ends(column_sums(), from[pad * width_ * kLanes], pad, height_, width_,
+                 {width_, 1, count / plane, plane, plane});
+    }
+    // The tile, to the begin of grads_: over windows that no tile needs any more.
+    __aicore__ inline void sum_columns() {
+        const uint32_t pad = static_cast<uint32_t>(t_.pad_width), count = tile_positions();
+        slide(this->grads_, this->tile_lanes(), t_.cover_width, 1, count);
+        sum_ends(this->grads_, column_sums(), pad, width_, 1,
+                 {1, 1, count / width_, width_, width_});
+    }
+
+    // to[i] = from[i] + from[i + step] + ..., `terms` of them, i < count, positions: sums of half
+    // as many twice, and one more where they are odd. Overwrites what is up to `terms` steps
+    // behind.
+    __aicore__ inline void slide(LocalTensor<float> to, const LocalTensor<float>& from,
+                                 uint32_t terms, uint32_t step, uint32_t count) {
+        constexpr uint32_t kAhead = kPoolRepeatPositions;
         PipeBarrier<PIPE_V>();
-        if (cover == 1) {
+        if (terms == 1) {
             place_contiguous(to, from, from, Placing::kCopy, count);
             return;
         }
-        add(to, from, from[row], cover < 4 ? count : count + 2 * width_);
-        if (cover >= 4) add_ahead(to, to, to[2 * row], count);
-        if (cover % 2 == 1) add(to, to, from[(cover - 1) * row], count);
-    }
-
-    // The tile, from column_sums(): likewise.
-    __aicore__ inline void sum_columns() {
-        const uint32_t count = tile_positions(), rows = count / width_, pairs = count + 2;
-        const LocalTensor<float> sums = column_sums(), tile = this->tile_lanes();
-        // Windows that no tile needs any more.
-        const LocalTensor<float> two = this->grads_;
-        const LocalTensor<float> left = two[pairs * kLanes], right = left[rows * pad_ * kLanes];
-        add(two, sums, sums[kLanes], pairs);
-        PipeBarrier<PIPE_V>();
-        sum_ends(left, sums, two, rows, 0, pad_ + 1, 0);
-        const uint32_t last = width_ - 1 - pad_;
-        sum_ends(right, sums, two, rows, last, last - 1, pad_ - 1);
-        add_ahead(tile[pad_ * kLanes], two, sums[2 * pad_ * kLanes], count);
-        if (pad_ == 2) add(tile[pad_ * kLanes], tile[pad_ * kLanes], two[2 * kLanes], count);
-        PipeBarrier<PIPE_V>();
-        const Placement ends{pad_, 1, rows, width_, pad_};
-        place(tile, left, left, Placing::kCopy, ends);
-        place(tile[(width_ - pad_) * kLanes], right, right, Placing::kCopy, ends);
-    }
-
-    // Of the pad_ columns at an end of each row: of the outermost, column `at` of `to`, windows
-    // [first, first + pad_]; of the other, if any, also window `next`.
-    __aicore__ inline void sum_ends(const LocalTensor<float>& to, const LocalTensor<float>& sums,
-                                    const LocalTensor<float>& two, uint32_t rows, uint32_t first,
-                                    uint32_t next, uint32_t at) {
-        const Placement p{1, 1, rows, pad_, width_};
-        const LocalTensor<float> begin = two[first * kLanes], outermost = to[at * kLanes];
-        if (pad_ == 1) {
-            place(outermost, begin, begin, Placing::kCopy, p);
-            return;
+        uint32_t shift = 1;
+        while (terms >> (shift + 1) != 0) ++shift;
+        // Sums of two or three are doubled to where an instruction has read already.
+        const bool is_near = shift > 1 && 2 * step < kAhead;
+        LocalTensor<float> sums = is_near ? to[kAhead * kLanes] : to;
+        for (; shift > 0; --shift) {
+            const uint32_t half = terms >> shift, made = terms >> (shift - 1);
+            uint32_t positions = count;  // and those that are doubled to them
+            for (uint32_t later = 1; later < shift; ++later) positions += (terms >> later) * step;
+            if (half == 1) {
+                place_contiguous(sums, from, from[step * kLanes], Placing::kSum, positions);
+            } else {
+                place_repeats(to, sums, sums[half * step * kLanes], Placing::kSum, kAhead, 1,
+                              (positions + kAhead - 1) / kAhead, kAhead * kFloatBlocks,
+                              kAhead * kFloatBlocks);
+                sums = to;
+            }
+            PipeBarrier<PIPE_V>();
+            if (made % 2 == 0) continue;
+            place_contiguous(sums, sums, from[(made - 1) * step * kLanes], Placing::kSum,
+                             positions);
+            PipeBarrier<PIPE_V>();
         }
-        place(outermost, begin, sums[(first + 2) * kLanes], Placing::kSum, p);
-        PipeBarrier<PIPE_V>();
-        place(to[(1 - at) * kLanes], sums[next * kLanes], outermost, Placing::kAdd, p);
+    }
+
+    // The first and the last `pad` of `extent` elements along an axis, that are `step` apart, whose
+    // windows are those inside it; as often as `p` says.
+    __aicore__ inline void sum_ends(const LocalTensor<float>& to, const LocalTensor<float>& from,
+                                    uint32_t pad, uint32_t extent, uint32_t step,
+                                    const Placement& p) {
+        for (uint32_t side = 0; side < 2; ++side) {
+            const auto at = [&](uint32_t i) {
+                return (side == 0 ? i : extent - 1 - i) * step * kLanes;
+            };
+            for (uint32_t i = 1; i <= pad; ++i) {
+                place(to[at(0)], from[at(i)], i == 1 ? from[at(0)] : to[at(0)], Placing::kSum, p);
+                PipeBarrier<PIPE_V>();
+            }
+            for (uint32_t i = 1; i < pad; ++i) {
+                place(to[at(i)], from[at(i + pad)], to[at(i - 1)], Placing::kSum, p);
+                PipeBarrier<PIPE_V>();
+            }
+        }
     }
 
     PoolDivisors<Base::kIsNarrow> divisors_;
-    const uint32_t width_, pad_;
+    const uint32_t width_, height_;
     int64_t first_;          // row of windows that grads(0) begins with
     uint32_t held_windows_;  // positions there
     int64_t divided_;        // rows of windows, up to there

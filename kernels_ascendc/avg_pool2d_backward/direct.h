@@ -28,7 +28,7 @@ class PoolDirect : PoolTile<T> {
         while (this->next_run()) {
             while (this->next_rows(run_.end)) {
                 sum();
-                this->store_tile();
+                this->store_tile(this->tile_lanes());
             }
         }
     }

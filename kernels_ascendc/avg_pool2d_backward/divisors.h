@@ -22,22 +22,21 @@ class PoolDivisors {
     using Buffer = TBuf<TPosition::VECCALC>;
 
     // `columns`: windows of a row, at most.
-    __aicore__ inline PoolDivisors(const AvgPool2dBackwardTiling& tiling, int64_t columns,
+    __aicore__ inline PoolDivisors(const AvgPool2dBackwardTiling& tiling, uint32_t columns,
                                    TPipe& pipe)
-        : t_(tiling) {
+        : t_(tiling), floats_(columns * kLanes) {
         if (t_.factor != 0.0f) return;
-        const uint32_t floats =
-            is_constant() ? kRepeatFloats : static_cast<uint32_t>(columns) * kLanes;
-        pipe.InitBuffer(divisors_buffer_, floats * sizeof(float));
+        pipe.InitBuffer(constant_buffer_, kRepeatFloats * sizeof(float));
+        constant_ = constant_buffer_.Get<float>();
+        Duplicate(constant_, is_constant() ? t_.divisor : 1.0f, kRepeatFloats);
+        if (is_constant()) return;
+        pipe.InitBuffer(counts_buffer_, floats_ * sizeof(float));
+        if (has_planes())
+            floats_ =
+                t_.divisor_planes * static_cast<uint32_t>(t_.grad_height * t_.grad_width) * kLanes;
+        pipe.InitBuffer(divisors_buffer_, floats_ * sizeof(float));
         divisors_ = divisors_buffer_.Get<float>();
-        if (is_constant()) {
-            Duplicate(divisors_, t_.divisor, static_cast<int32_t>(floats));
-            return;
-        }
-        pipe.InitBuffer(counts_buffer_, floats * sizeof(float));
-        pipe.InitBuffer(products_buffer_, floats * sizeof(float));
         counts_ = counts_buffer_.Get<float>();
-        products_ = products_buffer_.Get<float>();
     }
 
     // Whether all windows divide by the same.
@@ -46,19 +45,9 @@ class PoolDivisors {
         const uint32_t floats = positions * kLanes;
         if (t_.factor != 0.0f) {
             Muls(x, x, t_.factor, static_cast<int32_t>(floats));
-            return;
+        } else {
+            divide(x, x, constant_, floats, {1, 1, 1, 8, 8, 0});
         }
-        const BinaryRepeatParams params(1, 1, 1, 8, 8, 0);
-        const uint32_t repeats = floats / kRepeatFloats;
-        for (uint32_t done = 0; done < repeats; done += kMaxRepeat) {
-            const LocalTensor<float> part = x[done * kRepeatFloats];
-            const uint32_t left = repeats - done;
-            Div(part, part, divisors_, kRepeatFloats,
-                static_cast<uint8_t>(left < kMaxRepeat ? left : kMaxRepeat), params);
-        }
-        const LocalTensor<float> rest = x[repeats * kRepeatFloats];
-        if (floats > repeats * kRepeatFloats)
-            Div(rest, rest, divisors_, static_cast<int32_t>(floats - repeats * kRepeatFloats));
     }
 
     // --- Where they differ.
@@ -100,27 +89,41 @@ class PoolDivisors {
     }
     // For the windows of row i.
     __aicore__ inline void set_row(int64_t i) {
-        const int64_t count = counted(i, t_.kernel_height, t_.stride_height, t_.pad_height,
-                                      t_.height, t_.count_include_pad != 0);
+        const int64_t count = counted_rows(i);
         if (count == row_count_) return;
         row_count_ = count;
         PipeBarrier<PIPE_V>();
-        if constexpr (kReciprocal) {
-            Muls(products_, counts_, static_cast<float>(count), used_);
-            Duplicate(divisors_, 1.0f, used_);
+        Muls(divisors_, counts_, static_cast<float>(count), used_);
+        PipeBarrier<PIPE_V>();
+        invert(used_);
+    }
+    // Those windows of that row.
+    __aicore__ inline void divide_row(const LocalTensor<float>& x) { divide_by(x, 0, used_); }
+
+    // Whether those of whole planes are held.
+    __aicore__ inline bool has_planes() const { return t_.divisor_planes > 0; }
+    __aicore__ inline void set_planes() {
+        set_columns(0, t_.windows_width);
+        PipeBarrier<PIPE_V>();
+        const uint32_t row = used_, plane = static_cast<uint32_t>(t_.windows_height) * row;
+        for (uint32_t i = 0; i < t_.windows_height; ++i)
+            Muls(divisors_[i * row], counts_, static_cast<float>(counted_rows(i)), used_);
+        PipeBarrier<PIPE_V>();
+        invert(plane);
+        for (uint32_t done = plane; done < floats_; done += plane) {
             PipeBarrier<PIPE_V>();
-            Div(divisors_, divisors_, products_, used_);
-        } else {
-            Muls(divisors_, counts_, static_cast<float>(count), used_);
+            DataCopy(divisors_[done], divisors_, plane);
         }
         PipeBarrier<PIPE_V>();
     }
-    // Those windows of that row.
-    __aicore__ inline void divide_row(const LocalTensor<float>& x) {
-        if constexpr (kReciprocal) {
-            Mul(x, x, divisors_, used_);
-        } else {
-            Div(x, x, divisors_, used_);
+    // `positions` of planes one below the other, from that one of the first on.
+    __aicore__ inline void divide_planes(const LocalTensor<float>& x, int64_t first,
+                                         uint32_t positions) {
+        const uint32_t floats = positions * kLanes;
+        for (uint32_t done = 0, count; done < floats; done += count) {
+            const uint32_t at = static_cast<uint32_t>((first * kLanes + done) % floats_);
+            count = static_cast<uint32_t>(least(floats - done, floats_ - at));
+            divide_by(x[done], at, static_cast<int32_t>(count));
         }
     }
 
@@ -131,9 +134,41 @@ class PoolDivisors {
         return counted(i, t_.kernel_width, t_.stride_width, t_.pad_width, t_.width,
                        t_.count_include_pad != 0);
     }
+    __aicore__ inline int64_t counted_rows(int64_t i) {
+        return counted(i, t_.kernel_height, t_.stride_height, t_.pad_height, t_.height,
+                       t_.count_include_pad != 0);
+    }
+    // By the divisors from float `at` on.
+    __aicore__ inline void divide_by(const LocalTensor<float>& x, uint32_t at, int32_t count) {
+        if constexpr (kReciprocal) {
+            Mul(x, x, divisors_[at], count);
+        } else {
+            Div(x, x, divisors_[at], count);
+        }
+    }
+    __aicore__ inline void invert(uint32_t floats) {
+        if (kReciprocal) divide(divisors_, constant_, divisors_, floats, {1, 1, 1, 8, 0, 8});
+        PipeBarrier<PIPE_V>();
+    }
+    // to = a / b, of which that with a step of 0 in `p` repeats.
+    __aicore__ inline void divide(const LocalTensor<float>& to, const LocalTensor<float>& a,
+                                  const LocalTensor<float>& b, uint32_t floats,
+                                  const BinaryRepeatParams& p) {
+        for (uint32_t done = 0, count; done < floats; done += count) {
+            const uint32_t left = floats - done;
+            const uint32_t mask = left < kRepeatFloats ? left : kRepeatFloats;
+            const uint32_t repeats = left / mask < kMaxRepeat ? left / mask : kMaxRepeat;
+            count = repeats * mask;
+            Div(to[done], a[p.src0RepStride == 0 ? 0 : done], b[p.src1RepStride == 0 ? 0 : done],
+                mask, static_cast<uint8_t>(repeats), p);
+        }
+    }
+
     const AvgPool2dBackwardTiling& t_;
-    Buffer counts_buffer_, divisors_buffer_, products_buffer_;
-    LocalTensor<float> counts_, divisors_, products_;
+    uint32_t floats_;
+    Buffer constant_buffer_, counts_buffer_, divisors_buffer_;
+    LocalTensor<float> constant_;  // the divisor of all, or ones
+    LocalTensor<float> counts_, divisors_;
     int32_t used_ = 0;
     int64_t row_count_ = -1;
 };

@@ -30,7 +30,10 @@ class PoolGeometry {
         if (left <= 0) return false;
         const int64_t tiles = t_.tiles_height * t_.tiles_width;
         const int64_t row = tile_ % t_.tiles_height;
-        if (tiles == 1) {
+        if (is_tall()) {
+            run_tiles_ = least(left, t_.lane_planes * kLanes);
+            planes_ = (run_tiles_ - 1) / kLanes + 1;
+        } else if (tiles == 1) {
             // Runs end at multiples of their length, where copies begin better; the first is short,
             // as nothing overlaps with its load.
             const int64_t whole = t_.lane_planes / t_.unit_planes;
@@ -41,9 +44,10 @@ class PoolGeometry {
             run_tiles_ = least(left, t_.tiles_height - row);
         }
         first_plane_ = tile_ / tiles * group_planes();
+        run_planes_ = is_tall() ? run_tiles_ : t_.planes - first_plane_;
         run_ = {begin_of(row, t_.unit_height, t_.phase_height),
                 least(begin_of(row + run_tiles_, t_.unit_height, t_.phase_height), t_.height)};
-        if (tiles == 1) run_.end = t_.height;
+        if (tiles == 1) run_.end = is_tall() ? planes_ * t_.height : t_.height;
         rows_.end = run_.begin;
         const int64_t column = tile_ % tiles / t_.tiles_height;
         columns_ = {begin_of(column, t_.tile_width, t_.phase_width),
@@ -54,13 +58,20 @@ class PoolGeometry {
             least((columns_.end - 1 + t_.pad_width) / t_.stride_width + 1, t_.windows_width)};
         return true;
     }
-    // Goes on to the next rows of the run, a tile of them at most, of those before `ready`.
+    // Goes on to the next rows of the run, a tile of them at most, of those before `ready`; whole
+    // planes of tall lanes.
     __aicore__ inline bool next_rows(int64_t ready) {
-        const int64_t left = ready - rows_.end;
+        const int64_t step = is_tall() ? t_.height : 1;
+        const int64_t left = (ready - rows_.end) / step;
         if (left <= 0) return false;
+        const int64_t most = t_.tile_height / step;
         rows_.begin = rows_.end;
-        rows_.end += (left - 1) / ((left - 1) / t_.tile_height + 1) + 1;
+        rows_.end += ((left - 1) / ((left - 1) / most + 1) + 1) * step;
         return true;
+    }
+    // Whether a lane's planes lie one below the other, as one.
+    __aicore__ inline bool is_tall() const {
+        return t_.traversal == kPoolRows && t_.lane_planes > 1;
     }
 
     // Rows of windows that the run may have; those below 0 and from windows_height on do not exist.
@@ -82,10 +93,8 @@ class PoolGeometry {
     __aicore__ inline LanesShape grad_stretch(int64_t first, int64_t count) {
         const uint64_t plane = static_cast<uint64_t>(t_.grad_height * t_.grad_width);
         LanesShape shape;
-        set_lanes(shape, plane);
-        shape.offset = first_plane_ * plane + static_cast<uint64_t>(first);
-        shape.rows = 1;
-        shape.columns = shape.row_pitch = static_cast<uint32_t>(count);
+        set_lanes(shape, plane, first, static_cast<uint32_t>(count));
+        shape.row_pitch = shape.columns;
         shape.lane_elements = round_up(shape.columns, kLanes);
         return shape;
     }
@@ -115,24 +124,36 @@ class PoolGeometry {
         return shape;
     }
 
-    __aicore__ inline void set_lanes(LanesShape& shape, uint64_t plane_elements) {
-        const int64_t left = t_.planes - first_plane_;
-        shape.lanes = static_cast<uint32_t>(least(left / planes_, kLanes));
-        const int64_t planes = left - shape.lanes * planes_;
-        shape.rest = shape.lanes < kLanes ? static_cast<uint32_t>(planes * plane_elements) : 0;
+    // Elements [first, first + count) of each lane.
+    __aicore__ inline void set_lanes(LanesShape& shape, uint64_t plane_elements, int64_t first,
+                                     uint32_t count) {
+        shape.offset = first_plane_ * plane_elements + first;
         shape.lane_stride = planes_ * plane_elements;
+        shape.rows = 1;
+        shape.columns = count;
+        shape.lanes = static_cast<uint32_t>(least(run_planes_ / planes_, kLanes));
+        shape.rest = 0;
+        if (shape.lanes == kLanes) return;
+        const int64_t planes = run_planes_ - shape.lanes * planes_;
+        const int64_t left = greatest(planes * static_cast<int64_t>(plane_elements) - first, 0);
+        if (left < count) {
+            shape.rest = static_cast<uint32_t>(left);
+        } else {
+            ++shape.lanes;
+        }
     }
 
     const AvgPool2dBackwardTiling& t_;
     int64_t planes_ = 1;        // of a lane
     int64_t first_plane_ = 0;   // of lane 0
+    int64_t run_planes_ = 0;    // from there on
     PoolRange run_;             // rows of the run
     PoolRange rows_, columns_;  // of the tile
     PoolRange windows_;         // columns of windows that exist and may reach the tile
 
   private:
     __aicore__ inline int64_t group_planes() const {
-        return t_.unit_planes * (t_.traversal == kPoolColumns ? 1 : kLanes);
+        return t_.unit_planes * (t_.traversal == kPoolColumns || is_tall() ? 1 : kLanes);
     }
     __aicore__ inline int64_t begin_of(int64_t tile, int64_t size, int64_t phase) {
         return greatest(0, tile * size - phase);

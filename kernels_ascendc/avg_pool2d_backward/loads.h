@@ -43,7 +43,8 @@ class PoolLoads : PoolGeometry<T> {
         const int64_t width = takes_rows() ? 1 : t_.grad_width;
         const PoolRange rows = this->window_rows();
         at_ = greatest(rows.begin, 0) * width;
-        end_ = windows_.begin < windows_.end ? least(rows.end, t_.windows_height) * width : 0;
+        end_ = windows_.begin < windows_.end ? least(rows.end, planes_ * t_.windows_height) * width
+                                             : 0;
         if (!takes_rows() && t_.traversal != kPoolRows)
             end_ = planes_ * t_.grad_height * t_.grad_width;
         is_first_ = true;

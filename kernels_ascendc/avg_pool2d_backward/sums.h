@@ -37,7 +37,7 @@ class PoolSums : PoolTile<T> {
                 add_windows();
                 while (this->next_rows(ready())) {
                     sum_rows();
-                    this->store_tile();
+                    this->store_tile(this->tile_lanes());
                 }
                 keep_sums();
             }
@@ -80,6 +80,8 @@ class PoolSums : PoolTile<T> {
         if (!divisors_.is_constant() && windows_.begin < windows_.end && !is_ready_) {
             if (t_.traversal == kPoolColumns) {
                 divisors_.set_lanes(t_.windows_before, t_.lane_windows, t_.lane_pitch);
+            } else if (divisors_.has_planes()) {
+                divisors_.set_planes();
             } else {
                 divisors_.set_columns(windows_.begin, windows_.end - windows_.begin);
             }
@@ -101,7 +103,10 @@ class PoolSums : PoolTile<T> {
         const bool whole = takes_whole_planes();
         const uint32_t plane = whole ? static_cast<uint32_t>(t_.grad_height) * pitch_ : 0;
         const uint32_t rows = whole ? static_cast<uint32_t>(t_.windows_height) : waiting_ / pitch_;
-        for (uint32_t row = 0; row < rows && !divisors_.is_constant(); ++row) {
+        const bool by_rows = !divisors_.is_constant() && !divisors_.has_planes();
+        if (divisors_.has_planes())
+            divisors_.divide_planes(grads(0), 0, static_cast<uint32_t>(planes_) * plane);
+        for (uint32_t row = 0; row < rows && by_rows; ++row) {
             divisors_.set_row(end_ + row);
             for (uint32_t p = 0; p < planes_; ++p)
                 divisors_.divide_row(grads(p * plane + row * pitch_));

@@ -147,32 +147,36 @@ class PoolTile : protected PoolGeometry<T> {
     __aicore__ inline LocalTensor<float> tile_lanes() {
         return lanes_[(kIsNarrow ? t_.tile_begin : held_) * kLanes];
     }
-    // Stores what ends at a multiple of 512 bytes; the rest waits for the tile below.
-    __aicore__ inline void store_tile() {
+    // Stores what of `tile` ends at a multiple of 512 bytes; the rest waits for the tile below.
+    __aicore__ inline void store_tile(const LocalTensor<float>& tile) {
         const uint32_t rows = static_cast<uint32_t>(rows_.end - rows_.begin);
-        LanesShape shape = tile_shape();
         uint32_t elements = rows * t_.tile_pitch, held = 0;
         if (t_.traversal == kPoolColumns) {
-            store_rows_of_tile(shape, rows);
+            store_rows_of_tile(tile, rows);
             return;
         }
+        if (t_.tiles_width == 1) {
+            if (!this->is_tall()) elements *= static_cast<uint32_t>(planes_);
+            elements += held_;
+            if (rows_.end < run_.end) {
+                held = odd_elements(tile_shape(0).offset + elements);
+                // Little is not worth a store.
+                const bool is_little = elements <= kEven && elements < held + kEven / 2;
+                if (is_little || held > elements) held = elements;
+            }
+        }
+        LanesShape shape = tile_shape(elements - held);
         if (t_.tiles_width > 1) {
             shape.row_stride = static_cast<uint64_t>(t_.width);
             shape.rows = rows;
             shape.columns = static_cast<uint32_t>(columns_.end - columns_.begin);
             shape.row_pitch = t_.tile_pitch;
-        } else {
-            elements = elements * static_cast<uint32_t>(planes_) + held_;
-            if (rows_.end < run_.end)
-                held =
-                    static_cast<uint32_t>(least(odd_elements(shape.offset + elements), elements));
-            shape.columns = elements - held;
         }
         // The transposition takes whole steps of positions.
         const uint32_t added = elements - held_, all = round_up(elements, kLanes) - held_;
-        fill(tile_lanes()[added * kLanes], 0.0f, all - added);
+        fill(tile[added * kLanes], 0.0f, all - added);
         const LocalTensor<T> narrow_lanes = lanes_.template ReinterpretCast<T>();
-        narrow(narrow_lanes[held_ * kLanes], tile_lanes(), all);
+        narrow(narrow_lanes[held_ * kLanes], tile, all);
         if (elements > held) {
             const uint32_t length = round_up(elements - held, kLanes);
             shape.lane_elements = length;
@@ -182,9 +186,10 @@ class PoolTile : protected PoolGeometry<T> {
         held_ = held;
     }
     // Lanes that are stretches of columns, row by row.
-    __aicore__ inline void store_rows_of_tile(LanesShape shape, uint32_t rows) {
+    __aicore__ inline void store_rows_of_tile(const LocalTensor<float>& tile, uint32_t rows) {
+        LanesShape shape = tile_shape(0);
         const LocalTensor<T> narrow_lanes = lanes_.template ReinterpretCast<T>();
-        narrow(narrow_lanes, tile_lanes(), rows * t_.tile_pitch);
+        narrow(narrow_lanes, tile, rows * t_.tile_pitch);
         PipeBarrier<PIPE_V>();
         const LocalTensor<T> to = stores_.template AllocTensor<T>();
         const uint32_t length = t_.lane_windows * static_cast<uint32_t>(t_.stride_width);
@@ -205,14 +210,11 @@ class PoolTile : protected PoolGeometry<T> {
         }
         copy_out(to, shape);
     }
-    // Where the tile begins, with what waits above it.
-    __aicore__ inline LanesShape tile_shape() {
-        const uint64_t plane = static_cast<uint64_t>(t_.height * t_.width);
+    // `count` elements of each lane from where the tile begins, with what waits above it.
+    __aicore__ inline LanesShape tile_shape(uint32_t count) {
         LanesShape shape;
-        this->set_lanes(shape, plane);
-        shape.offset = this->first_plane_ * plane +
-                       static_cast<uint64_t>(rows_.begin * t_.width + columns_.begin) - held_;
-        shape.rows = 1;
+        this->set_lanes(shape, static_cast<uint64_t>(t_.height * t_.width),
+                        rows_.begin * t_.width + columns_.begin - held_, count);
         return shape;
     }
     // From lanes of T in lanes_, `length` of each.
@@ -242,8 +244,7 @@ class PoolTile : protected PoolGeometry<T> {
         });
         stores_.FreeTensor(done);
     }
-    // `length` positions rounded to T: to `to`, which may begin where `lanes` do and is there in
-    // float32.
+    // `length` positions rounded to T: to `to`, which may begin where `lanes` do.
     __aicore__ inline void narrow(const LocalTensor<T>& to, const LocalTensor<float>& lanes,
                                   uint32_t length) {
         const uint32_t count = length * kLanes;
@@ -253,6 +254,8 @@ class PoolTile : protected PoolGeometry<T> {
         } else {
             if (t_.mode == kPoolFloat16)
                 round_to_float16(lanes, rounding_buffer_.Get<half>(), count);
+            PipeBarrier<PIPE_V>();
+            if (t_.dense != 0) DataCopy(to, lanes, count);
         }
     }
 

@@ -22,6 +22,9 @@ int64_t round_up(int64_t a, int64_t b) {
     return divide_up(a, b) * b;
 }
 
+int64_t dense_tilings = 0, tall_tilings = 0, split_tilings = 0, fill_tilings = 0,
+        column_tilings = 0;
+
 struct Case {
     Op::Args args;
     int64_t planes, height, width, element_bytes;
@@ -46,9 +49,19 @@ struct Case {
     }
 
     bool is(AvgPool2dBackwardTraversal traversal) const { return t.traversal == traversal; }
+    bool is_tall() const { return is(kPoolRows) && t.lane_planes > 1; }
     bool has_whole_rows() const { return t.tile_width >= width; }
 
-    void check() const {
+    void check() {
+        if (t.planes != planes) {
+            // Rows of windows that are planes.
+            require(t.pad_height == 0 && t.kernel_height <= t.stride_height, "planes that overlap");
+            require(t.grad_height == 1 && t.height == t.stride_height, "rows of such planes");
+            require(t.planes * t.height == planes * height, "rows without a plane");
+            planes = t.planes;
+            height = t.height;
+            ++split_tilings;
+        }
         require(t.height == height && t.width == width && t.planes == planes, "extents");
         check_balance();
         if (is(kPoolFill)) return check_fill();
@@ -108,10 +121,12 @@ struct Case {
         require(moved > 16 << 10 || blocks == 1, "several cores for little work");
     }
     void check_shares() const {
-        const int64_t groups = divide_up(planes, (is(kPoolColumns) ? 1 : 16) * t.unit_planes);
+        const bool is_plane = is(kPoolColumns) || is_tall();
+        const int64_t groups = divide_up(planes, (is_plane ? 1 : 16) * t.unit_planes);
         const int64_t tiles = t.tiles_height * t.tiles_width;
         require(t.units == divide_up(groups * tiles, t.unit_tiles), "tiles");
         require(t.lane_planes % t.unit_planes == 0, "planes of a run");
+        require(!is_tall() || (t.unit_planes == 1 && tiles == 1), "units of tall lanes");
         if (product.has_byte_copies || blocks == 1) return;
         require(t.unit_tiles % tiles == 0, "cores meet within planes");
         const int64_t unit = t.unit_tiles / tiles * 16 * t.unit_planes;
@@ -147,9 +162,10 @@ struct Case {
             // A part of a line where a line completes more rows than there is space for.
             const int64_t load = t.load_elements;
             const bool is_part = line % load == 0 && load * element_bytes % 32 == 0;
-            require(load % line == 0 || is_part || load >= plane, "loads that do not end evenly");
+            const int64_t lane = plane * t.lane_planes;
+            require(load % line == 0 || is_part || load >= lane, "loads that do not end evenly");
             require(t.first_load <= load, "first load");
-            require(t.first_load >= std::min({line, plane, load}), "first load does not get on");
+            require(t.first_load >= std::min({line, lane, load}), "first load does not get on");
             waiting = t.grad_width;
             rows = std::min(rows, divide_up(std::min<int64_t>(t.load_elements, plane), waiting));
         } else if (is(kPoolParts)) {
@@ -168,16 +184,31 @@ struct Case {
             require(t.lane_planes * plane <= t.load_elements, "load of planes");
         }
         require(t.divisor_columns >= columns, "divisors");
+        require(t.divisor_planes == 0 || is(kPoolPlanes) || is_tall(), "divisors of whole planes");
+        require(t.divisor_planes == 0 || plane == t.windows_height * t.windows_width, "windows");
         if (t.dense != 0) {
-            // Where windows lie that no tile needs any more: sums of two columns, and rows' ends.
-            require(t.margin >= 2 + 2 * t.pad_width * t.tile_height, "margin of ends");
-            waiting += (cover_height() - 1) * width;
+            // With as many windows as a tile has elements, that nothing needs any more: its sums
+            // over columns, as shorter ones begin and end, and a transposition's last step.
+            require(t.margin >= t.kernel_width + 2 * kPoolRepeatPositions - 1, "sums of columns");
+            require(t.margin >= 15, "transposition of a tile");
+            waiting += (cover_height() - 1 + (is_tall() ? height : 0)) * width;
+            if (is_tall()) check_tall();
             require(t.grad_positions >= t.margin + waiting + t.load_elements, "gradients");
             return;
         }
         require(t.grad_positions >= 2 * t.margin + waiting + t.load_elements, "gradients");
         require(t.margin >= cover_width(), "margin");
         require(t.sum_rows >= rows + cover_height() - 1, "rows of sums");
+    }
+
+    // Planes one below the other.
+    void check_tall() const {
+        require(t.grad_height == height && t.windows_height == height, "rows of other planes");
+        require(t.kernel_height == 2 * t.pad_height + 1 && t.kernel_height <= height, "windows");
+        require(t.tile_height % height == 0, "part of a plane");
+        require(16 * t.lane_planes * blocks >= std::min<int64_t>(planes, 48 * 16 * 4096), "runs");
+        require(t.factor != 0.0f || t.divisor != 0.0f || t.divisor_planes > 0,
+                "divisors of planes");
     }
 
     // Lanes begin with blocks, hold the windows of all their columns, and reach every column.
@@ -199,14 +230,15 @@ struct Case {
 
     void check_tiles() const {
         require(t.store_buffers == 1 || t.store_buffers == 2, "store buffers");
-        require(t.lane_planes == 1 || is(kPoolPlanes), "parts of planes");
+        require(t.lane_planes == 1 || is(kPoolPlanes) || is_tall(), "parts of planes");
         const bool waits = is(kPoolRows) || (is(kPoolDirect) && has_whole_rows());
         const int64_t held = waits ? 512 / element_bytes : 0;
         const int64_t pitch = is(kPoolColumns)   ? t.lane_pitch * t.stride_width
                               : has_whole_rows() ? width
                                                  : round_up(t.tile_width, 16);
         require(t.tile_pitch == pitch, "pitch");
-        const int64_t added = t.lane_planes * t.tile_height * pitch, tile = held + added;
+        const int64_t tile_planes = is_tall() ? 1 : t.lane_planes;
+        const int64_t added = tile_planes * t.tile_height * pitch, tile = held + added;
         require(t.tile_height >= 1 && tile <= t.tile_elements, "tile beyond a store");
         require(!is(kPoolPlanes) || t.tile_height == height, "part of a plane");
         const bool narrow = element_bytes == 2;
@@ -215,9 +247,11 @@ struct Case {
         const int64_t begin = narrow ? t.tile_begin : held;
         const int64_t end = begin + (held > 0 && narrow ? added + 15 : round_up(tile, 16) - held);
         require(end <= t.tile_positions, "tile beyond its buffer");
-        const int64_t rows_of_two = cover_height() < 4 ? 0 : 2 * width;
-        const int64_t read_on = 2 * t.pad_width + kPoolRepeatPositions - 1;
-        require(t.dense == 0 || begin + t.lead + added + rows_of_two + read_on <= t.tile_positions,
+        // Sums over columns are made of those of fewer rows, over more of these, and read on.
+        int64_t longer = 0;
+        for (int64_t half = cover_height() / 2; half > 1; half /= 2) longer += half * width;
+        const int64_t behind = std::max(longer + kPoolRepeatPositions - 1, t.pad_width);
+        require(t.dense == 0 || begin + t.pad_width + added + behind <= t.tile_positions,
                 "sums over columns beyond their buffer");
         // What 16-bit loads overwrite is none of what waits, and none of kPoolDirect's tile.
         require(t.scratch >= (is(kPoolDirect) ? end : narrow ? held / 2 : held), "scratch");
@@ -229,13 +263,16 @@ struct Case {
         constexpr double kPosition = 16 * sizeof(float);
         const double load = t.load_elements, columns = t.divisor_columns;
         const double tile = t.tile_positions, positions = std::max(load, tile);
+        const auto plane = static_cast<double>(t.grad_height * t.grad_width);
+        const double divisors = t.divisor_planes > 0 ? t.divisor_planes * plane : columns;
         double sum = 16.0 * static_cast<double>(element_bytes) *
                      (2 * load + t.store_buffers * static_cast<double>(t.tile_elements));
         sum += kPosition * (t.grad_positions + tile) + 32;
         if (t.mode == kPoolFloat16) sum += kPosition / 2 * positions;
         if (t.mode == kPoolHf32) sum += (4 * 512 + 16) * 4;
         if (element_bytes == 4 && product.arch == 100) sum += kPosition * positions;
-        if (t.factor == 0.0f) sum += t.divisor != 0.0f ? 256 : 3 * kPosition * columns;
+        if (t.factor == 0.0f)
+            sum += 256 + (t.divisor != 0.0f ? 0 : kPosition * (columns + divisors));
         if (is(kPoolDirect)) return sum + kPosition * static_cast<double>(t.tile_width);
         return sum + kPosition * static_cast<double>(t.lane_planes) * t.sum_rows * t.tile_pitch;
     }
@@ -245,8 +282,6 @@ struct Geometry {
     int64_t planes, height, width, kernel[2], stride[2], pad[2];
     bool ceil;
 };
-
-int64_t dense_tilings = 0, fill_tilings = 0, column_tilings = 0;
 
 // False where the geometry has no window.
 bool try_case(const Geometry& g, Soc soc, uint32_t cores, DataType dtype, std::mt19937_64& random) {
@@ -283,6 +318,7 @@ bool try_case(const Geometry& g, Soc soc, uint32_t cores, DataType dtype, std::m
     c.blocks = plan.launches[0].blocks;
     c.check();
     dense_tilings += c.t.dense;
+    tall_tilings += c.is_tall();
     fill_tilings += c.is(kPoolFill);
     column_tilings += c.is(kPoolColumns);
     return true;
@@ -290,6 +326,8 @@ bool try_case(const Geometry& g, Soc soc, uint32_t cores, DataType dtype, std::m
 
 const Geometry kHard[] = {
     {1024, 56, 56, {5, 5}, {1, 1}, {2, 2}, false},
+    {26624, 7, 7, {3, 3}, {1, 1}, {1, 1}, false},
+    {10000, 13, 13, {5, 3}, {1, 1}, {2, 1}, false},
     {300, 5, 3, {3, 3}, {1, 1}, {1, 1}, true},
     {64, 1000, 700, {2, 5}, {1, 1}, {0, 2}, false},
     {1, 1, 1, {1, 1}, {1, 1}, {0, 0}, false},
@@ -334,6 +372,7 @@ int main() {
         }
     }
     std::printf("%lld tilings\n", static_cast<long long>(tiled));
-    const int64_t rarest = std::min({dense_tilings, fill_tilings, column_tilings});
+    const int64_t rarest =
+        std::min({dense_tilings, tall_tilings, split_tilings, fill_tilings, column_tilings});
     return tiled > 10000 && rarest > 10 ? 0 : 1;
 }

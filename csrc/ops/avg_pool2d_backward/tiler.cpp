@@ -28,9 +28,9 @@ uint32_t PoolTiler::blocks() const {
     return static_cast<uint32_t>(std::min(useful_cores_, t_.units));
 }
 
-void PoolTiler::choose() {
+double PoolTiler::choose() {
     const PoolAxis &height = plan_.height, &width = plan_.width;
-    if (covers_all(height) && covers_all(width) && choose_fill()) return;
+    if (covers_all(height) && covers_all(width) && choose_fill()) return 0;
     for (int64_t count : {1, 2, 4, 8, 16, 24, 32, 48, 64}) {
         for (uint32_t buffers : {1u, 2u})
             consider({kPoolPlanes, count, 0, height.extent, width.extent, buffers});
@@ -42,6 +42,7 @@ void PoolTiler::choose() {
         });
     };
     for (int64_t lines : {1, 2, 3, 4, 6, 8, 12, 16, 24}) consider_loads(lines * even());
+    consider_tall();
     // Where those complete too many rows.
     for (int64_t load = even() / 2; best_cycles_ == HUGE_VAL && load >= kLanes; load /= 2)
         consider_loads(load);
@@ -64,13 +65,21 @@ void PoolTiler::choose() {
     }
     if (best_cycles_ == HUGE_VAL) choose_direct();
     set(best_);
+    return best_cycles_;
 }
 
 void PoolTiler::consider(Choice c) {
+    if (c.traversal == kPoolRows && !c.dense && has_alike_rows()) {
+        c.dense = true;
+        consider(c);
+        // With many rows tiles have less room beside the windows that wait.
+        if (plan_.height.kernel <= 5 || is_tall(c)) return;
+        c.dense = false;
+    }
     consider_unit(c);
     // Where cores may meet anywhere, they share few rows of windows more evenly inside these.
     const int64_t whole = t_.unit_height, shares = divide_up(t_.units, useful_cores_);
-    const bool has_units = c.traversal == kPoolRows || c.traversal == kPoolColumns;
+    const bool has_units = (c.traversal == kPoolRows && !is_tall(c)) || c.traversal == kPoolColumns;
     const bool is_uneven = 100 * shares * useful_cores_ > 101 * t_.units;
     if (!has_units || !is_uneven || !product_.has_byte_copies) return;
     for (c.unit = 1; c.unit <= 8 && c.unit < whole; c.unit *= 2) consider_unit(c);
@@ -88,6 +97,25 @@ void PoolTiler::consider_unit(const Choice& c) {
     if (cost < best_cycles_) {
         best_cycles_ = cost;
         best_ = c;
+    }
+}
+
+// A core's planes as sixteen tall ones, where rows of windows of these lie as those of each.
+void PoolTiler::consider_tall() {
+    constexpr int64_t kMostPlanes = 4096;
+    const PoolAxis& height = plan_.height;
+    const int64_t planes = divide_up(divide_up(t_.planes, useful_cores_), kLanes);
+    const bool alike = t_.grad_height == height.extent && height.windows == height.extent &&
+                       height.kernel == 2 * height.pad + 1 && height.kernel <= height.extent;
+    const bool divides = has_one_divisor() || t_.grad_height * t_.grad_width <= kMostDivisors;
+    if (!alike || !divides || !has_alike_rows() || !product_.has_byte_copies) return;
+    for (int64_t tile_planes : {1, 2, 3, 4, 6, 8, 12, 16}) {
+        if (tile_planes > planes) break;
+        for (int64_t lines : {1, 2, 3, 4, 6, 8}) {
+            for (uint32_t buffers : {1u, 2u})
+                consider({kPoolRows, std::min(planes, kMostPlanes), lines * even(),
+                          tile_planes * height.extent, plan_.width.extent, buffers});
+        }
     }
 }
 

@@ -13,7 +13,8 @@ class PoolTiler {
     PoolTiler(const AvgPool2dBackward::Plan& plan, AvgPool2dBackwardTiling& tiling,
               int64_t element_bytes, const device::Product& product);
 
-    void choose();
+    // Returns a rough count of its cycles.
+    double choose();
     // The number of cores.
     uint32_t blocks() const;
 
@@ -21,6 +22,7 @@ class PoolTiler {
     static constexpr int64_t kLanes = 16;
     static constexpr int64_t kDirectColumns = 128;  // windows of a load
     static constexpr int64_t kHf32Bytes = 8320;     // for rounding to HF32
+    static constexpr int64_t kMostDivisors = 400;   // of a plane, that are held where they vary
 
     // The size of loads and tiles.
     struct Choice {
@@ -28,16 +30,23 @@ class PoolTiler {
         int64_t lane_planes, load, height, width;  // load: elements, of kPoolParts rows
         uint32_t store_buffers;
         int64_t unit = 0;  // rows that a core takes at least; 0: whole windows
+        bool dense = false;
     };
 
     int64_t even() const {
         return 512 / bytes_;
     }  // elements between places where copies begin best
+    // Whether the planes of a lane are one below the other, as one.
+    static bool is_tall(const Choice& c) { return c.traversal == kPoolRows && c.lane_planes > 1; }
+    // Whether rows of windows and of gradients lie alike, which is what dense tilings need.
+    bool has_alike_rows() const;
+    bool has_one_divisor() const { return t_.factor != 0.0f || t_.divisor != 0.0f; }
     int64_t narrower(int64_t columns) const;
     int64_t unit_height(const Choice& choice) const;
     template <class Consider>
     void for_each_height(int64_t rows, const Consider& consider_rows) const;
     void choose_direct();
+    void consider_tall();
     // For one window that covers whole planes: false where buffers hold too little of these.
     bool choose_fill();
     // Keeps the choice if it is the fastest so far; with fewer rows to a unit as well.
@@ -54,6 +63,7 @@ class PoolTiler {
     // A rough count of a core's cycles with what set() set.
     double cycles(const Choice& choice) const;
     double vector_cycles() const;
+    double dense_cycles(const Choice& choice, double loads, double stores) const;
     double cycles_by_columns(const Choice& choice) const;
 
     const AvgPool2dBackward::Plan& plan_;

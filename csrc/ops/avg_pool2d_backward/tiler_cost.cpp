@@ -1,11 +1,29 @@
 // The rough count of cycles by which tilings are compared.
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "core/integers.h"
 #include "ops/avg_pool2d_backward/tiler.h"
 
 namespace ascend_grad {
+namespace {
+
+// Sliding sums of so many terms, each made of those of half as many: additions, and by how many
+// steps more than there are results these are longer together.
+struct Doublings {
+    uint32_t additions = 0, longer = 0;
+
+    explicit Doublings(uint32_t terms) {
+        for (uint32_t more = 0; terms > 1; terms /= 2) {
+            additions += 1 + terms % 2;
+            longer += (1 + terms % 2) * more;
+            more += terms / 2;
+        }
+    }
+};
+
+}  // namespace
 
 double PoolTiler::cycles(const Choice& c) const {
     if (c.traversal == kPoolColumns) return cycles_by_columns(c);
@@ -23,33 +41,49 @@ double PoolTiler::cycles(const Choice& c) const {
     } else if (c.traversal == kPoolRows) {
         loads = std::max(grad_plane / t_.load_elements, 1.0);
         stores = static_cast<double>(t_.height) / static_cast<double>(c.height);
-        if (t_.dense != 0) {
+        if (is_tall(c)) {
+            loads = grad_plane / t_.load_elements;
+            stores = std::max(stores, loads);
+        } else if (t_.dense != 0) {
             loads = std::ceil(loads);
             // Planes shorter than a load count as one: alone they take longer than this counts.
             stores = loads * static_cast<double>(divide_up(divide_up(c.load, t_.width), c.height));
         }
     }
-    // Copies that begin evenly: all, or those after the first of a plane.
-    const auto begins_evenly = [&](int64_t elements) {
-        return kLanes * c.lane_planes * elements * bytes_ % 512 == 0;
+    // What copies take longer as some begin unevenly: all, or those at the begin of a plane.
+    const auto slow = [&](int64_t elements) {
+        if (is_tall(c)) return 1.0;
+        const int64_t bytes = kLanes * c.lane_planes * elements * bytes_;
+        double share = 1.0 - static_cast<double>(std::gcd(bytes, int64_t{512})) / 512;
+        if (c.traversal == kPoolParts) share = 1.0;
+        if (c.traversal == kPoolRows && elements > 3 * even())
+            share *= 0.5 * static_cast<double>(even()) / static_cast<double>(elements);
+        return 1.0 + 0.43 * share;
     };
-    const bool all_even =
-        begins_evenly(t_.height * t_.width) && begins_evenly(t_.grad_height * t_.grad_width);
-    const bool is_even = c.traversal != kPoolParts && (all_even || loads > 3);
+    const double bytes = row * (plane * slow(t_.height * t_.width) +
+                                grad_plane * slow(t_.grad_height * t_.grad_width));
     // While a store starts a load may use the memory.
-    const double store_cycles = kStoreCycles * plane / (plane + grad_plane);
-    const double memory = (plane + grad_plane) * row / kBytesPerCycle / (is_even ? 1.0 : 0.7) +
-                          loads * kLoadCycles + stores * store_cycles;
-    const double instructions = t_.dense != 0 ? loads * 5 + stores * (10 + 2 * t_.cover_width)
-                                              : loads * (12 + 2 * t_.cover_width) + stores * 12;
-    const double vector = vector_cycles() + kInstruction * instructions;
-    const double groups = static_cast<double>(divide_up(t_.units, useful_cores_)) *
-                          static_cast<double>(t_.unit_tiles * t_.unit_planes) /
-                          static_cast<double>(t_.tiles_height * t_.tiles_width);
+    const bool is_packed =
+        c.traversal == kPoolPlanes && c.lane_planes * t_.height * t_.width % kLanes == 0;
+    const double store_cycles = (is_packed ? 30 : kStoreCycles) * plane / (plane + grad_plane);
+    const double memory = bytes / kBytesPerCycle + loads * kLoadCycles + stores * store_cycles;
+    double divided = has_one_divisor() ? 0.0 : static_cast<double>(t_.grad_height);
+    if (t_.divisor_planes > 0) divided = 1.0 / t_.divisor_planes;
+    const double instructions = loads * (12 + 2 * t_.cover_width) + stores * 12 + divided;
+    double vector = t_.dense != 0 ? dense_cycles(c, loads, stores)
+                                  : vector_cycles() + kInstruction * instructions;
+    // Rows that wait for the next load are moved.
+    const int64_t waiting = t_.cover_height - 1 + (is_tall(c) ? t_.height / 2 : 0);
+    if (c.traversal == kPoolRows)
+        vector += loads * static_cast<double>(waiting * t_.width) / kPoolRepeatPositions;
+    double groups = static_cast<double>(divide_up(t_.units, useful_cores_)) *
+                    static_cast<double>(t_.unit_tiles * t_.unit_planes) /
+                    static_cast<double>(t_.tiles_height * t_.tiles_width);
+    if (is_tall(c)) groups /= kLanes;
     // The first load and the sums of the first and the last tile overlap with nothing. Dense ones
     // begin with a short load.
     const double loading = t_.load_elements * row / kBytesPerCycle;
-    double alone = loading + 2 * vector / stores;
+    double alone = loading + (memory > vector ? 1 : 2) * vector / stores;
     if (t_.dense != 0) alone = 0.3 * loading + vector / stores / 2;
     // Inside windows both cores take these, and where no block begins the first store is not even.
     if (c.unit > 0) {
@@ -109,9 +143,40 @@ double PoolTiler::vector_cycles() const {
     const bool has_pairs = t_.tile_positions >= t_.scratch + pair_positions();
     const uint32_t along_width =
         has_pairs ? additions(t_.cover_width) : std::max(t_.cover_width - 1, 1u);
-    return (grads * (transposed + (t_.factor != 0.0f ? 1 : 2)) + rows * along_width +
-            all * (transposed + additions(t_.cover_height))) /
-           kPoolRepeatPositions;
+    // Columns at both ends of a row have less windows, and instructions of their own.
+    const auto ends = static_cast<double>(t_.grad_height * (t_.cover_width - 1));
+    return ends + (grads * (transposed + (t_.factor != 0.0f ? 1 : 2)) + rows * along_width +
+                   all * (transposed + additions(t_.cover_height))) /
+                      kPoolRepeatPositions;
+}
+
+// The same of dense windows, with what instructions take to start.
+double PoolTiler::dense_cycles(const Choice& c, double loads, double stores) const {
+    constexpr double kInstruction = 16;
+    const auto height = static_cast<double>(t_.height), width = static_cast<double>(t_.width);
+    const auto pad_height = static_cast<double>(t_.pad_height);
+    const auto pad_width = static_cast<double>(t_.pad_width);
+    const Doublings down(t_.cover_height), along(t_.cover_width);
+    const double repeats = std::ceil(width / kPoolRepeatPositions);
+    const double sums = std::max(down.additions, 1u) + along.additions;
+    const double transposed = bytes_ == 2 ? 1.5 : 1.0;
+    const double divided = t_.factor != 0.0f ? 1 : 2;
+    double instructions = loads * 4 + stores * (4 + sums);
+    if (!has_one_divisor()) instructions += is_tall(c) ? loads + 1.0 / t_.divisor_planes : height;
+    double count = height * width / kPoolRepeatPositions * (2 * transposed + 1 + divided + sums);
+    count += stores * down.longer * repeats;
+    // Columns at both ends of rows, and rows of tall lanes' planes.
+    const double ends = 4 * pad_width - 2;
+    count += ends * height;
+    instructions += ends * stores;
+    if (is_tall(c) && t_.pad_height > 0) {
+        const double planes = static_cast<double>(c.height) / height;
+        const double rows = 4 * pad_height - 2;
+        const bool is_near = height * width < 128;
+        count += rows * repeats;
+        instructions += rows * stores * (is_near ? std::min(planes, repeats) : planes);
+    }
+    return count + kInstruction * instructions;
 }
 
 }  // namespace ascend_grad

@@ -20,15 +20,6 @@ int64_t begins(const PoolAxis& axis, int64_t size) {
     return size % axis.stride == 0 ? size / axis.stride : (size - 1) / axis.stride + 2;
 }
 
-// Whether rows of windows and of gradients lie alike, and few overlap: kernels of 3 or 5 columns.
-bool is_dense(const AvgPool2dBackward::Plan& plan, int64_t grad_width) {
-    const PoolAxis &height = plan.height, &width = plan.width;
-    const bool alike = grad_width == width.extent && width.windows == width.extent;
-    return alike && height.stride == 1 && width.stride == 1 && height.kernel <= 5 &&
-           width.kernel == 2 * width.pad + 1 && width.pad > 0 && width.pad <= 2 &&
-           width.kernel <= width.extent;
-}
-
 // Too much is more than any buffer holds.
 uint32_t to_u32(int64_t value) {
     return static_cast<uint32_t>(std::min<int64_t>(value, 1 << 28));
@@ -36,12 +27,19 @@ uint32_t to_u32(int64_t value) {
 
 }  // namespace
 
+bool PoolTiler::has_alike_rows() const {
+    const PoolAxis &height = plan_.height, &width = plan_.width;
+    const bool alike = t_.grad_width == width.extent && width.windows == width.extent;
+    return alike && height.stride == 1 && width.stride == 1 && width.kernel == 2 * width.pad + 1 &&
+           width.pad > 0 && width.kernel <= width.extent;
+}
+
 // So that cores meet between windows, and where stores begin with a block.
 int64_t PoolTiler::unit_height(const Choice& c) const {
     const PoolAxis& height = plan_.height;
     if (c.traversal == kPoolDirect) return c.height;
     if (c.unit > 0) return std::min(c.unit, height.extent);
-    if (c.traversal == kPoolPlanes) return height.extent;
+    if (c.traversal == kPoolPlanes || is_tall(c)) return height.extent;
     if (height.stride > 16) return std::min<int64_t>(height.extent, 8);
     int64_t rows = height.stride;
     while (rows * plan_.width.extent * bytes_ % 32 != 0 && rows < 4 * height.stride)
@@ -72,7 +70,8 @@ void PoolTiler::set(const Choice& c) {
     const bool splits = product_.has_byte_copies;
     t_.unit_tiles = splits ? 1 : tiles;
     t_.unit_planes = splits ? 1 : c.lane_planes;
-    const int64_t group = (c.traversal == kPoolColumns ? 1 : kLanes) * t_.unit_planes;
+    const bool is_plane = c.traversal == kPoolColumns || is_tall(c);
+    const int64_t group = (is_plane ? 1 : kLanes) * t_.unit_planes;
     const bool is_narrow = t_.tiles_width > 1 || width.extent * bytes_ < 32;
     const bool has_lines = group * height.extent * width.extent * bytes_ % 64 == 0;
     if (!splits && c.traversal != kPoolPlanes && is_narrow && !has_lines) t_.unit_tiles *= 2;
@@ -86,7 +85,7 @@ void PoolTiler::set(const Choice& c) {
 void PoolTiler::set_buffers(const Choice& c) {
     const auto rounded = [](int64_t elements) { return round_up(elements, kLanes); };
     const PoolAxis &height = plan_.height, &width = plan_.width;
-    const int64_t planes = c.lane_planes, plane = t_.grad_height * t_.grad_width;
+    const int64_t planes = is_tall(c) ? 1 : c.lane_planes, plane = t_.grad_height * t_.grad_width;
     const bool is_direct = c.traversal == kPoolDirect;
     const bool has_whole_rows = c.width >= width.extent;
     // What may wait for the tile below, so that stores end at 512 bytes.
@@ -96,7 +95,7 @@ void PoolTiler::set_buffers(const Choice& c) {
     int64_t columns = t_.windows_width, load = planes * plane, waiting = 0;
     int64_t sum_rows = begins(height, height.extent) + cover(height) - 1;
     if (c.traversal == kPoolRows) {
-        load = std::min(c.load, plane);
+        load = std::min(c.load, plane * c.lane_planes);
         waiting = t_.grad_width;
         sum_rows = std::min(sum_rows, cover(height) - 1 + divide_up(load, t_.grad_width));
     } else if (c.traversal == kPoolParts) {
@@ -127,7 +126,7 @@ void PoolTiler::set_buffers(const Choice& c) {
     t_.sum_rows = to_u32(is_direct ? 0 : sum_rows);
     t_.divisor_columns = to_u32(columns);
     t_.load_elements = to_u32(rounded(load));
-    t_.first_load = to_u32(std::min(rounded(load), 2 * even()));
+    t_.first_load = to_u32(std::min(rounded(load), (is_tall(c) ? 1 : 2) * even()));
     t_.tile_elements = to_u32(tile);
     t_.margin = to_u32(margin);
     // Loads are widened in whole steps of kLanes positions.
@@ -136,7 +135,14 @@ void PoolTiler::set_buffers(const Choice& c) {
     t_.scratch = to_u32(is_direct ? wide : begin);
     t_.tile_positions = to_u32(std::max(wide, t_.scratch + narrow));
     t_.tile_pitch = to_u32(pitch);
-    t_.dense = c.traversal == kPoolRows && is_dense(plan_, t_.grad_width);
+    t_.dense = c.dense;
+    // Of small planes, as many as make an instruction long.
+    const bool has_planes = is_tall(c) || c.traversal == kPoolPlanes;
+    const bool alike = t_.windows_height == t_.grad_height && t_.windows_width == t_.grad_width &&
+                       plane <= kMostDivisors;
+    const bool holds_planes = has_planes && alike && !has_one_divisor();
+    t_.divisor_planes =
+        holds_planes ? to_u32(std::min(c.lane_planes, divide_up(int64_t{128}, plane))) : 0;
     if (t_.dense != 0) set_dense(c, wide);
 }
 
@@ -160,20 +166,18 @@ void PoolTiler::set_columns() {
 // As kernels_ascendc/avg_pool2d_backward/dense.h uses them; `wide`: positions up to a tile's end.
 void PoolTiler::set_dense(const Choice& c, int64_t wide) {
     const PoolAxis &height = plan_.height, &width = plan_.width;
-    const int64_t row = width.extent, waiting = cover(height) * row;
-    // The tile's column `pad`, which sums are added to ahead of these, is a repeat before them.
-    const int64_t lead = kPoolRepeatPositions - width.pad;
-    // Sums of four rows are made of those of two, which are two rows longer. Sums over a row, the
-    // last ones by whole repeats, read on behind the tile.
-    const int64_t longer = cover(height) < 4 ? 0 : 2 * row;
-    const int64_t behind = lead + longer + 2 * width.pad + kPoolRepeatPositions;
-    t_.lead = to_u32(lead);
+    const int64_t row = width.extent;
+    // Rows of windows that wait, of tall lanes for whole planes.
+    const int64_t waiting = (cover(height) + (is_tall(c) ? height.extent : 0)) * row;
+    // Sums of some rows are made of those of half as many, which are as many rows longer.
+    int64_t longer = 0;
+    for (int64_t half = cover(height) / 2; half > 1; half /= 2) longer += half * row;
     t_.sum_rows = 0;
-    // With the tile's windows, which nothing needs any more: the sums of two columns, two more than
-    // the tile has, and both ends of each row.
-    t_.margin = to_u32(2 + 2 * width.pad * c.height);
-    t_.grad_positions = to_u32(
-        round_up(t_.margin + waiting + std::min(c.load, t_.grad_height * row) + kLanes, kLanes));
+    // With windows that nothing needs any more as long as a tile: what its sums over columns are
+    // longer, or the transposition's last step.
+    t_.margin = to_u32(width.kernel + kLanes);
+    t_.grad_positions = to_u32(t_.margin + waiting + round_up(t_.load_elements + 1, kLanes));
+    const int64_t behind = width.pad + std::max(longer, width.pad) + kPoolRepeatPositions;
     t_.tile_positions = std::max(t_.tile_positions, to_u32(wide + round_up(behind, kLanes)));
 }
 
@@ -194,8 +198,12 @@ bool PoolTiler::fits() const {
     if (plan_.mode == AvgPool2dBackward::Mode::kFloat16) bytes += kPosition / 2 * positions;
     if (plan_.mode == AvgPool2dBackward::Mode::kHf32) bytes += kHf32Bytes;
     if (bytes_ == 4 && product_.arch == 100) bytes += kPosition * positions;
+    const double divisors = std::max<double>(
+        t_.divisor_columns, static_cast<double>(t_.divisor_planes) *
+                                static_cast<double>(t_.grad_height * t_.grad_width));
     if (t_.factor == 0.0f)
-        bytes += t_.divisor != 0.0f ? 4 * kPosition : 3 * kPosition * t_.divisor_columns;
+        bytes +=
+            t_.divisor != 0.0f ? 4 * kPosition : kPosition * (divisors + t_.divisor_columns + 4);
     if (t_.traversal == kPoolDirect) bytes += kPosition * static_cast<double>(t_.tile_width);
     // Additions borrow nothing.
     const bool borrows = t_.dense == 0 || plan_.mode == AvgPool2dBackward::Mode::kHf32;

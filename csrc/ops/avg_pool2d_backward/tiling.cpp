@@ -22,6 +22,24 @@ float factor_of(float divisor, bool narrow) {
     return is_power || narrow ? 1.0f / divisor : 0.0f;
 }
 
+// Whether rows of windows do not overlap and leave no rows, so that those of each may be a plane.
+bool splits_planes(const PoolAxis& height, int64_t rows) {
+    return height.pad == 0 && height.kernel <= height.stride && height.windows == rows &&
+           rows * height.stride == height.extent;
+}
+
+struct Tiled {
+    Tiling tiling;
+    uint32_t blocks;
+    double cycles;  // estimated
+};
+
+Tiled tile(const Op::Plan& plan, Tiling t, int64_t element_bytes, const device::Product& product) {
+    PoolTiler tiler(plan, t, element_bytes, product);
+    const double cycles = tiler.choose();
+    return {t, tiler.blocks(), cycles};
+}
+
 const char* kernel_name(DataType dtype) {
     return dtype == DataType::kFloat16    ? "avg_pool2d_backward_float16"
            : dtype == DataType::kBFloat16 ? "avg_pool2d_backward_bfloat16"
@@ -31,7 +49,7 @@ const char* kernel_name(DataType dtype) {
 }  // namespace
 
 Status Op::device_plan(const Args& args, const device::Product& product, device::Plan& device) {
-    const Plan plan = Op::plan(args);
+    Plan plan = Op::plan(args);
     if (plan.is_empty) return {};
     const TensorView& grad = *args.tensors[kGradOutput];
     const TensorView& grad_input = *args.tensors[kGradInput];
@@ -57,13 +75,21 @@ Status Op::device_plan(const Args& args, const device::Product& product, device:
     const auto element_bytes = static_cast<int64_t>(data_type_size(plan.dtype));
     t.factor = factor_of(plan.divisor, element_bytes == 2);
 
+    Tiled best = tile(plan, t, element_bytes, product);
+    if (splits_planes(plan.height, t.grad_height)) {
+        // Cores share many small planes more evenly, and copies take many at once as one stretch.
+        t.planes *= t.grad_height;
+        plan.height.extent = t.height = t.stride_height;
+        plan.height.windows = t.windows_height = t.grad_height = 1;
+        const Tiled split = tile(plan, t, element_bytes, product);
+        constexpr double kEstimate = 1.09;  // which counts too much for those
+        if (split.cycles < kEstimate * best.cycles) best = split;
+    }
     device::Planner planner(info(), args, product, device);
-    PoolTiler tiler(plan, t, element_bytes, product);
-    tiler.choose();
     const device::AxisOrder order = device::natural_order(rank);
     const device::Pointer from = planner.input(kGradOutput, plan.dtype, order);
     const device::Pointer to = planner.output(kGradInput, plan.dtype, order);
-    planner.launch(kernel_name(plan.dtype), tiler.blocks(), {from, to}, t);
+    planner.launch(kernel_name(plan.dtype), best.blocks, {from, to}, best.tiling);
     return planner.finish();
 }
 

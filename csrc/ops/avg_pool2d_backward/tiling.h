@@ -6,7 +6,9 @@
 // one unit (the last one may have fewer), and core b of B works on units [b * units / B, (b + 1) *
 // units / B): in runs of neighbouring rows, or of up to lane_planes planes. A run is summed up
 // tile_height rows at a time at most. kPoolFill has no lanes: its units are 512 bytes of
-// grad_input, whatever planes they hold. A group of kPoolColumns is one plane.
+// grad_input, whatever planes they hold. A group of kPoolColumns is one plane, and so is one of
+// dense kPoolRows with lane_planes above 1: of a core's planes sixteen lanes as long as each other
+// are made, each its planes one below the other as if they were one.
 #pragma once
 
 #include <stdint.h>
@@ -29,6 +31,7 @@ struct AvgPool2dBackwardTiling {
     uint32_t cover_height, cover_width;  // windows that cover one element along an axis, at most
     uint32_t sum_rows;                   // rows of windows of a plane whose sums are held
     uint32_t divisor_columns;            // windows of a row
+    uint32_t divisor_planes;             // whose divisors are held, if these vary; 0: of a row
     uint32_t load_elements;              // of a lane in a load, a multiple of 16
     uint32_t first_load;  // kPoolRows: the same of a run's first load; kPoolFill: of what it fills
     uint32_t unit_step;   // kPoolFill: planes of a unit so far apart are copied together
@@ -45,8 +48,7 @@ struct AvgPool2dBackwardTiling {
     float factor;        // what quotients may be multiplied out with; 0: they are divided
     float divisor;       // the constant one, or 0 where it varies
     uint32_t traversal;  // AvgPool2dBackwardTraversal
-    uint32_t dense;  // kPoolRows: strides 1, kernels of 3 or 5 columns, as many windows as columns
-    uint32_t lead;   // there: positions of a tile before its sums over columns
+    uint32_t dense;      // kPoolRows: strides 1, as many windows of a row as columns
     // kPoolColumns: lane k has the windows from k * lane_windows - windows_before on, lane_pitch of
     // them, from rows of row_elements in a load; its columns are those from the k * lane_windows-th
     // window's on.
