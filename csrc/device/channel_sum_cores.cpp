@@ -64,7 +64,7 @@ uint32_t share_out(const ChannelShape& shape, const ChannelSumKernel& kernel,
     t.contributions = to_u32(most_contributions(t, cores));
     const bool is_even = shares_evenly(t, kernel);
     const int64_t least = is_even ? kLeastPerEvenly : kLeastPerExchanged;
-    if (!kernel.writes && exchanged_bytes(t, kernel) * least > bytes) {
+    if (!kernel.writes && cores > kEvenCores && exchanged_bytes(t, kernel) * least > bytes) {
         const uint32_t fewer = t.layout == CHANNEL_SUM_SPREAD ? kEvenCores : kLoadingCores;
         cores = std::min(cores, is_even ? fewer : kWorkingCores);
     }
