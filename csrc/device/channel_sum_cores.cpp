@@ -2,13 +2,12 @@
 
 #include <algorithm>
 
-#include "device/channel_sum_rows.h"
-
 namespace ascend_grad::device {
 namespace {
 
 constexpr int64_t kLeastCoreBytes = 16 << 10;  // that pay for starting another core
-constexpr uint32_t kReadingCores = 32;      // 31 load what global memory delivers; blocks divide 32
+constexpr uint32_t kEvenCores = 32;         // as kLoadingCores; a power of two, as blocks often are
+constexpr uint32_t kWorkingCores = 36;      // the same where those are behind with work
 constexpr int64_t kLeastPerExchanged = 32;  // bytes of data; for less, cores are too many
 constexpr int64_t kLeastPerEvenly = 200;    // the same where fewer load as fast
 
@@ -33,11 +32,12 @@ int64_t most_contributions(const ChannelSumTiling& t, int64_t cores) {
     return most;
 }
 
-// Whether kReadingCores load as fast as more: in pieces without gaps, none of two blocks.
-bool shares_evenly(const ChannelSumTiling& t) {
+// Whether kEvenCores or fewer load as fast as more: in pieces without gaps, none of two blocks.
+bool shares_evenly(const ChannelSumTiling& t, const ChannelSumKernel& kernel) {
     const bool loads_runs = t.pitch == t.lane_stride;
-    const bool even = t.layout == CHANNEL_SUM_SPREAD && kReadingCores % t.blocks == 0;
-    return loads_runs && (even || t.blocks == 1);
+    const bool is_even =
+        t.layout == CHANNEL_SUM_SPREAD && kEvenCores % t.blocks == 0 && t.inner == t.last_inner;
+    return loads_runs && (is_even || (t.blocks == 1 && kernel.work == 0));
 }
 
 // Partial sums are written once and read once.
@@ -49,7 +49,7 @@ int64_t exchanged_bytes(const ChannelSumTiling& t, const ChannelSumKernel& kerne
 }  // namespace
 
 int64_t enough_cores(const ChannelSumKernel& kernel, const Product& product) {
-    return kernel.writes ? product.cores : std::min(product.cores, kReadingCores);
+    return kernel.writes ? product.cores : std::min(product.cores, kEvenCores);
 }
 
 uint32_t share_out(const ChannelShape& shape, const ChannelSumKernel& kernel,
@@ -62,12 +62,11 @@ uint32_t share_out(const ChannelShape& shape, const ChannelSumKernel& kernel,
                  : limits.cores;
     auto cores = to_u32(std::min({most, shares, divide_up(bytes, kLeastCoreBytes)}));
     t.contributions = to_u32(most_contributions(t, cores));
-    const int64_t least = shares_evenly(t) ? kLeastPerEvenly : kLeastPerExchanged;
-    if (t.layout == CHANNEL_SUM_EVEN_ROWS) {
-        cores = to_u32(std::min<int64_t>(cores, row_cores(t, kernel, limits, bytes)));
-    } else if (!kernel.writes && cores > kReadingCores &&
-               exchanged_bytes(t, kernel) * least > bytes) {
-        cores = kReadingCores;
+    const bool is_even = shares_evenly(t, kernel);
+    const int64_t least = is_even ? kLeastPerEvenly : kLeastPerExchanged;
+    if (!kernel.writes && cores > kEvenCores && exchanged_bytes(t, kernel) * least > bytes) {
+        const uint32_t fewer = t.layout == CHANNEL_SUM_SPREAD ? kEvenCores : kLoadingCores;
+        cores = std::min(cores, is_even ? fewer : kWorkingCores);
     }
     t.contributions = to_u32(most_contributions(t, cores));
     return cores;

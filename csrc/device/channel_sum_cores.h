@@ -5,6 +5,8 @@
 
 namespace ascend_grad::device {
 
+constexpr uint32_t kLoadingCores = 31;  // the fewest that load what global memory delivers
+
 // Cores that move what global memory delivers.
 int64_t enough_cores(const ChannelSumKernel& kernel, const Product& product);
 // Returns the number of cores and sets how many contribute to a sum.

@@ -212,6 +212,7 @@ int64_t spread_group(const ChannelShape& shape, const ChannelLimits& limits) {
 
 // Bytes that all cores could load while the slowest of `cores` makes its share of so many loads.
 double joined_cost(int64_t loads, int64_t bytes, int64_t cores) {
+    if (bytes % kEvenBytes != 0) bytes += kEvenBytes / 2;  // some begin early
     const auto each = static_cast<double>(divide_up(loads, cores));
     return each * (static_cast<double>(cores * bytes) + kStartBytes);
 }
@@ -231,6 +232,25 @@ double joined_share(const ChannelShape& shape, int64_t count, const ChannelLimit
                                joined_cost(divide_up(left, count) * cores, count * channel, cores));
     }
     return cost / static_cast<double>(all * channel);
+}
+
+// Lanes of a channel each, at most, in loads that start the least often: cores have as many lanes,
+// and one with a row's last ones has more loads than others.
+int64_t fastest_channels(const ChannelShape& shape, int64_t most, const ChannelLimits& limits) {
+    const int64_t each = divide_up(shape.outer * shape.channels, limits.cores);
+    double least = 0.0;
+    int64_t best = 0;
+    for (int64_t count = most; count > 0; --count) {
+        const int64_t rest = shape.channels % count;
+        const int64_t few = rest > 0 ? std::min(shape.outer, each / rest) : 0;
+        const int64_t loads = few + divide_up(each - few * rest, count) + 1;
+        const bool is_early = count * shape.inner * limits.element % kEvenBytes != 0;
+        const double cost = static_cast<double>(loads) * (kCopyBytes + is_early * kEvenBytes / 2);
+        if (best > 0 && cost >= least) continue;
+        best = count;
+        least = cost;
+    }
+    return best;
 }
 
 // How many neighbouring channels to take as one stretch where that takes at most `least` of the
@@ -254,10 +274,10 @@ int64_t joined_channels(const ChannelShape& shape, double least, const ChannelLi
 }
 
 // What lanes of channels take at most of that time where they are joined instead: they begin
-// unevenly, or some loads are short.
+// unevenly, or there are several channels in each and some loads are short.
 double worst_share(const ChannelShape& shape, bool has_odd_lanes, const ChannelLimits& limits) {
     if (has_odd_lanes) return kOddCopies;
-    if (shape.inner % limits.packed == 0) return 0.0;
+    if (shape.inner > limits.tile / kLanes) return 0.0;
     return kMuchLess * joined_share(shape, kLanes * spread_group(shape, limits), limits);
 }
 
@@ -311,8 +331,9 @@ void choose_lanes(const ChannelShape& shape, const ChannelLimits& limits, Channe
         tile_channels(shape, spread_group(shape, limits), kLanes, CHANNEL_SUM_SPREAD, limits, t);
     } else if (2 * shape.inner + limits.aligned <= limits.tile && shape.channels > 1) {
         const int64_t pitch = round_up(shape.inner, limits.aligned);
-        const int64_t slots = std::min({kLanes, limits.tile / pitch, shape.channels});
-        tile_channels(shape, 1, even_part(shape.channels, slots), CHANNEL_SUM_CHANNELS, limits, t);
+        const int64_t most = std::min({kLanes, limits.tile / pitch, shape.channels});
+        tile_channels(shape, 1, fastest_channels(shape, most, limits), CHANNEL_SUM_CHANNELS, limits,
+                      t);
     } else {
         tile_pieces(shape, limits, t);
     }

@@ -2,17 +2,12 @@
 
 #include <algorithm>
 
+#include "device/channel_sum_cores.h"
+
 namespace ascend_grad::device {
 namespace {
 
-constexpr int64_t kLeastPieces = 4;      // of a load
-constexpr int64_t kMoreLoads = 6;        // of a core, where it is behind long ones
-constexpr int64_t kLongLoad = 16 << 10;  // bytes, beside which the start of a copy is little
-constexpr int64_t kFewCores = 31;        // that load what global memory delivers,
-constexpr int64_t kLeastPerFew = 60;     // where they move that much for each byte exchanged;
-constexpr int64_t kManyCores = 40;       // that start loads, and work on the last ones, sooner,
-constexpr int64_t kLeastPerMany = 25;    // unless they move less than that;
-constexpr int64_t kLeastPerAll = 40;     // the same of all cores
+constexpr int64_t kLeastPieces = 4;  // of a load
 
 // Floats of sums of joined rows, at most, and those of scratch (kernels_ascendc/common/
 // joined_rows.h).
@@ -33,22 +28,13 @@ bool has_scratch(const ChannelSumTiling& t, const ChannelSumKernel& kernel) {
     return scratch <= (kernel.work > 0 ? work : inputs);
 }
 
-// Bytes moved for each of the sums that so many cores exchange.
-int64_t per_exchanged(int64_t bytes, int64_t channels, int64_t cores,
-                      const ChannelSumKernel& kernel) {
-    return bytes / (cores * channels * kernel.sums * 2 * int64_t{sizeof(float)});
-}
-
-// The longest loads that fit. Where cores are few and there is much to do with each element, the
-// vector unit is behind long ones.
-void set_loads(const ChannelShape& shape, const ChannelSumKernel& kernel, const Product& product,
+// The longest loads that fit. With few cores and work on each element the vector unit is behind
+// long ones.
+void set_loads(const ChannelSumKernel& kernel, const Product& product, int64_t cores,
                ChannelSumTiling& t) {
-    const int64_t each =
-        per_exchanged(moved_bytes(shape, kernel), shape.channels, product.cores, kernel);
-    const bool keeps_up = kernel.writes || kernel.work == 0 || each >= kLeastPerAll;
-    const int64_t longest = keeps_up ? INT32_MAX : 2 * kTile;
-    const int64_t loads = product.cores * (keeps_up ? kLoads : kMoreLoads);
-    const int64_t most = std::min(t.units / loads, longest / t.pitch);
+    const bool is_behind = cores < product.cores && kernel.work > 0 && !kernel.writes;
+    const int64_t longest = is_behind ? 2 * kTile : INT32_MAX;
+    const int64_t most = std::min(t.units / (product.cores * kLoads), longest / t.pitch);
     for (int64_t pieces = 1; pieces <= std::max(most, kLeastPieces); ++pieces) {
         ChannelSumTiling longer = t;
         longer.slots = longer.load_slots = to_u32(pieces);
@@ -83,8 +69,7 @@ ChannelSumTiling even_rows(const ChannelShape& shape, const ChannelSumKernel& ke
         const int64_t joined = kernel.writes ? joined_floats(shape.channels) : scratch / 2;
         t.work = to_u32(round_up(std::max(kTile / 2, rows > 1 ? joined : 0), kSlack));
     }
-    const int64_t least =
-        std::min<int64_t>(kFewCores, product.cores);  // those of little data apart
+    const int64_t least = std::min(kLoadingCores, product.cores);  // those of little data apart
     t.spare_sums = shape.numel() <= (CHANNEL_SUM_TILES - 1) * least * t.period ? 0 : kernel.sums;
     return t;
 }
@@ -93,32 +78,19 @@ ChannelSumTiling even_rows(const ChannelShape& shape, const ChannelSumKernel& ke
 
 bool tile_even_rows(const ChannelShape& shape, const ChannelSumKernel& kernel,
                     const Product& product, const ChannelLimits& limits, ChannelSumTiling& t) {
-    const bool is_even = shape.channels * kernel.element_bytes % kEvenBytes == 0;
-    if (t.layout != CHANNEL_SUM_ROWS || !limits.copies_bytes || is_even) return false;
+    if (t.layout != CHANNEL_SUM_ROWS || !limits.copies_bytes) return false;
     if (shape.channels > product.buffer_bytes) return false;  // sizes below are of 32 bits
     ChannelSumTiling even = even_rows(shape, kernel, product, t);
     even.load_slots = 0;
-    set_loads(shape, kernel, product, even);
+    const int64_t cores = share_out(shape, kernel, limits, even);
+    set_loads(kernel, product, cores, even);
     if (even.load_slots < kLeastPieces || !has_scratch(even, kernel)) return false;
     const bool gapless = t.blocks == 1 && t.pitch == t.lane_stride;
     const int64_t load = even.load_slots * kEvenBytes;
-    const int64_t cores = kernel.writes ? limits.cores : std::min(kFewCores, limits.cores);
     const double least = row_cost(shape, t.block_channels, limits);
     if (!gapless && least <= even_row_cost(shape, load, cores, limits)) return false;
     t = even;
     return true;
-}
-
-int64_t row_cores(const ChannelSumTiling& t, const ChannelSumKernel& kernel,
-                  const ChannelLimits& limits, int64_t bytes) {
-    const auto each = [&](int64_t cores) {
-        return per_exchanged(bytes, t.channels, cores, kernel);
-    };
-    const bool is_long = kernel.work == 0 && t.load * kernel.element_bytes >= kLongLoad;
-    if (kernel.writes || (!is_long && each(limits.cores) >= kLeastPerAll)) return limits.cores;
-    const bool few =
-        (is_long && each(kFewCores) >= kLeastPerFew) || each(kManyCores) < kLeastPerMany;
-    return std::min(few ? kFewCores : kManyCores, limits.cores);
 }
 
 }  // namespace ascend_grad::device

@@ -11,8 +11,4 @@ namespace ascend_grad::device {
 bool tile_even_rows(const ChannelShape& shape, const ChannelSumKernel& kernel,
                     const Product& product, const ChannelLimits& limits, ChannelSumTiling& t);
 
-// Cores that share such rows; each exchanges sums of all columns.
-int64_t row_cores(const ChannelSumTiling& t, const ChannelSumKernel& kernel,
-                  const ChannelLimits& limits, int64_t bytes);
-
 }  // namespace ascend_grad::device

@@ -129,15 +129,13 @@ class ChannelSum {
                  elements += added_elements(run)) {
                 at_end = walk.next(run);
                 const bool first = elements == 0;
-                const bool splits = kSplits && run.count <= tiling_.period &&
-                                    (!is_run() || keeps_work(run) || walk.done());
-                const bool in_parts = kInParts && splits && walk.done() &&
+                const bool in_parts = kInParts && run.count <= tiling_.period && walk.done() &&
                                       channels.has_sides(run) && buffers_.has_parts(run);
                 const Load& load = load_inputs(run, walk, first, in_parts);
                 if (first) begin_tiles(channels, lanes, last_channels);
-                if (splits) work_on_first(load, first);
+                if (kSplits) work_on_first(load, first);
                 // Nothing overlaps with what comes after a core's last load.
-                if (splits && walk.done()) {
+                if (kSplits && walk.done()) {
                     if (!added) sums = block_sums_.template AllocTensor<float>();
                     reduce_first(added ? more_sums_ : sums, channels, lanes, run);
                     reduced = 1;
@@ -153,7 +151,7 @@ class ChannelSum {
                     process_parts(load, first, channels, added ? more_sums_ : sums);
                     reduced = kSums;
                 } else {
-                    process(load, first, splits);
+                    process(load, first);
                 }
             }
             if (!added && reduced == 0) sums = block_sums_.template AllocTensor<float>();
@@ -207,7 +205,7 @@ class ChannelSum {
                     begins = false;
                 }
                 channels.expand(tiles_.vector, values, run.offset, run.count);
-                process(load, true, false);
+                process(load, true);
                 for (uint32_t i = 0; i < kSums; ++i)
                     channels.add(more_sums_[i * tiling_.sum_space], tiles_.sums[i], tiles_.work[0],
                                  run.offset, run.count);
@@ -252,7 +250,7 @@ class ChannelSum {
         return run.count <= tiling_.work && tiling_.work == tiling_.tile;
     }
 
-    // For loads of at most as many elements as a tile has; process() does what is left.
+    // Where kSplits; process() does what is left.
     __aicore__ inline void work_on_first(const Load& load, bool first) {
         const LaneRun& run = load.run;
         buffers_.wait_for_first();
@@ -263,18 +261,16 @@ class ChannelSum {
         }
     }
 
-    __aicore__ inline void process(const Load& load, bool first, bool splits) {
+    __aicore__ inline void process(const Load& load, bool first) {
         const LaneRun& run = load.run;
         buffers_.take();
-        if (!splits) buffers_.wait_for_first();
         for (ChannelPart part = parts_.first(run); part.count > 0; part = parts_.next(run, part)) {
-            const ElementTiles<T> tiles = tiles_at(load, part, splits && keeps_work(run));
-            if (!splits) {
+            const ElementTiles<T> tiles = tiles_at(load, part, kSplits && keeps_work(run));
+            if constexpr (kSplits) {
+                if (!keeps_work(run)) element_.resume(tiles, part.count);
+            } else {
                 if (first && part.from == 0) clear_around(run);
                 element_.begin(tiles, part.count, first);
-            }
-            if constexpr (kSplits) {
-                if (splits && !keeps_work(run)) element_.resume(tiles, part.count);
             }
             element_(tiles, part.count, first);
             first = first && parts_.goes_on(part);

@@ -259,11 +259,20 @@ class ChannelTiles {
                                            const LocalTensor<float>* tiles, uint32_t count,
                                            uint32_t lanes, const LocalTensor<float>& scratch,
                                            const LocalTensor<float>& transposing) const {
+        const uint32_t step = tiling_.pitch / kBlockFloats, even = halved_floats();
+        const bool at_once = tiling_.pitch % kBlockFloats == 0 && step <= kMaxRepeat;
+        // What halves leave over, of all lanes.
+        const uint32_t rest = at_once ? tiling_.length - even : 0;
+        for (uint32_t i = 0; rest > 0 && i < count; ++i) {
+            const auto stride = static_cast<uint8_t>(step);
+            Add(tiles[i], tiles[i], tiles[i][even], static_cast<uint64_t>(rest),
+                static_cast<uint8_t>(lanes), BinaryRepeatParams(1, 1, 1, stride, stride, stride));
+        }
         // Blocks of the halves of all lanes of all sums, side by side.
         const uint32_t rows = count * lanes;
         for (uint32_t row = 0; row < rows; ++row)
             halve(scratch[row * kBlockFloats], tiles[row / lanes], row % lanes * tiling_.pitch,
-                  rows);
+                  rows, !at_once);
         fold(scratch, halved_floats() / 2 * rows, kBlockFloats * rows);
         for (uint32_t i = 0; i < count; ++i)
             keep_eights(sums[i], scratch[i * lanes * kBlockFloats], lanes, tiles[i], transposing);
@@ -313,9 +322,10 @@ class ChannelTiles {
     }
 
     // The halves of the lane from tile[at] on, which is overwritten, added; blocks of the result
-    // are `step` apart, at most CHANNEL_SUM_MAX_CHANNELS.
+    // are `step` apart, at most CHANNEL_SUM_MAX_CHANNELS. Without `has_rest` what they leave over
+    // has been added.
     __aicore__ inline void halve(const LocalTensor<float>& to, const LocalTensor<float>& tile,
-                                 uint32_t at, uint32_t step) const {
+                                 uint32_t at, uint32_t step, bool has_rest) const {
         const uint32_t odd = at % kBlockFloats, even = halved_floats();
         const uint32_t begin = round_up(at, kBlockFloats);
         const LocalTensor<float> lane = tile[begin];
@@ -324,7 +334,7 @@ class ChannelTiles {
             Add(lane, lane, tile[begin - kBlockFloats], mask, 1, BinaryRepeatParams());
         }
         const uint32_t rest = at + tiling_.length - begin - even;
-        if (rest > 0) Add(lane, lane, lane[even], static_cast<int32_t>(rest));
+        if (has_rest && rest > 0) Add(lane, lane, lane[even], static_cast<int32_t>(rest));
         const BinaryRepeatParams params(static_cast<uint8_t>(step), 1, 1,
                                         static_cast<uint8_t>(8 * step), 8, 8);
         const uint32_t half = even / 2, whole = half / kRepeatFloats * kRepeatFloats;
