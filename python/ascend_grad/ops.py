@@ -4,6 +4,8 @@ An array is anything in CPU memory that speaks NumPy's array interface or DLPack
 float16 or bfloat16 (``ml_dtypes.bfloat16``) and with any strides; none is copied. Results are new
 C-contiguous NumPy arrays or the arrays given for them by keyword. Errors: `ParamNullptrError` for a
 missing argument, `ParamInvalidError` for one that breaks a rule; then no output has been written.
+A result's array must be writable, which over DLPack its capsule says; one without a version cannot
+say it and counts as read-only, as for NumPy, but not where the array has `data_ptr()`, as torch's have.
 `soc` names the product whose rules are checked, `device` where to compute: "cpu", "npu" or "emulator".
 """
 
