@@ -100,6 +100,8 @@ void nine_dimensions(aclrtStream stream) {
     const AscendGradTensor view = {x.data, ACL_FLOAT, 9, shape.data(), nullptr};
     EXPECT(ascendGradSoftmaxBackward(&view, &view, 1, &view, stream) == 161002);
     EXPECT(is_shown());
+    const AscendGradTensor no_rank = {x.data, ACL_FLOAT, INT32_MAX, shape.data(), nullptr};
+    EXPECT(ascendGradSoftmaxBackward(&no_rank, &no_rank, 1, &no_rank, stream) == 161002);
 }
 
 aclnnStatus plan_softmax(aclTensor* g, aclTensor* out, aclOpExecutor*& executor) {
