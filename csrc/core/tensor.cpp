@@ -140,8 +140,11 @@ void set_shape(TensorView& view, int64_t rank, const int64_t* shape, const int64
     } else if (!is_empty && !(fits && reach_of(view, lowest, highest))) {
         view.defect = ViewDefect::kOverflow;
     }
-    if (view.defect != ViewDefect::kNone) view.numel = 1;
-    if (view.defect == ViewDefect::kNone && is_empty) view.numel = 0;
+    if (view.defect != ViewDefect::kNone) {
+        view.numel = 1;
+    } else if (is_empty) {
+        view.numel = 0;
+    }
 }
 
 void set_address(TensorView& view, void* data) {

@@ -113,7 +113,8 @@ aclnnStatus phase_two(void* workspace, uint64_t workspace_size, aclOpExecutor* e
         std::unique_ptr<device::Call> call;
         ASCEND_GRAD_TRY(take(executor, &Op::info(), function, call));
         const uint64_t needed = call->plan.workspace_size;
-        return run_on_device_memory(*call, stream, {workspace, workspace_size, needed, needed});
+        const GivenWorkspace given{workspace, workspace_size, needed, needed};
+        return run_on_device_memory(*call, stream, &given);
     });
 }
 

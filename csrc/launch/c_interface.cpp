@@ -53,7 +53,7 @@ int32_t run(const AscendGradTensor* const (&tensors)[kCount], aclrtStream stream
             call.set(static_cast<int>(i), tensors[i], read_tensor<typename Op::Args>);
         const auto planned = std::make_unique<device::Call>();
         ASCEND_GRAD_TRY(call.plan(*planned));
-        return run_on_device_memory(*planned, stream);
+        return run_on_device_memory(*planned, stream, nullptr);
     });
 }
 

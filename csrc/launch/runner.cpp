@@ -281,8 +281,20 @@ Status workspace_of(const Call& call, Device& device, aclrtStream stream, void*&
     return {};
 }
 
-// With g_mutex held.
-Status run_there(const Call& call, Device& device, void* stream, const GivenWorkspace& workspace) {
+}  // namespace
+
+Status run_on_device_memory(const Call& call, void* stream, const GivenWorkspace* given) {
+    if (call.plan.launch_count == 0) return {};
+    const std::lock_guard<std::mutex> lock(g_mutex);
+    Device* device = nullptr;
+    TRY_ACL(call, open_device, device);
+    const uint64_t bytes = call.plan.workspace_size;
+    GivenWorkspace workspace{nullptr, bytes, bytes, bytes};
+    if (given != nullptr) {
+        workspace = *given;
+    } else {
+        ASCEND_GRAD_TRY(workspace_of(call, *device, stream, workspace.address));
+    }
     Arguments args;
     args.soc = call.soc;
     args.interface = call.interface;
@@ -290,33 +302,12 @@ Status run_there(const Call& call, Device& device, void* stream, const GivenWork
     for (int i = 0; i < call.info->tensor_count; ++i)
         if (call.present[i]) args.tensors[i] = &call.tensors[i];
     ASCEND_GRAD_TRY(Checker(*call.info, args).ready_to_run(workspace));
-    Memory memory(device, call);
+    Memory memory(*device, call);
     for (int i = 0; i < call.info->tensor_count; ++i) {
         if (call.uses(i)) memory.set_tensor(i, static_cast<char*>(call.tensors[i].data));
     }
     std::vector<LaunchRecord> records;
     return launch_on(call, memory, stream, workspace.address, records);
-}
-
-}  // namespace
-
-Status run_on_device_memory(const Call& call, void* stream, const GivenWorkspace& workspace) {
-    if (call.plan.launch_count == 0) return {};
-    const std::lock_guard<std::mutex> lock(g_mutex);
-    Device* device = nullptr;
-    TRY_ACL(call, open_device, device);
-    return run_there(call, *device, stream, workspace);
-}
-
-Status run_on_device_memory(const Call& call, void* stream) {
-    if (call.plan.launch_count == 0) return {};
-    const std::lock_guard<std::mutex> lock(g_mutex);
-    Device* device = nullptr;
-    TRY_ACL(call, open_device, device);
-    void* workspace = nullptr;
-    ASCEND_GRAD_TRY(workspace_of(call, *device, stream, workspace));
-    const uint64_t bytes = call.plan.workspace_size;
-    return run_there(call, *device, stream, {workspace, bytes, bytes, bytes});
 }
 
 Status core_count(uint32_t& cores) {
@@ -332,6 +323,9 @@ Status core_count(uint32_t& cores) {
 extern "C" __attribute__((visibility("default"))) const ascend_grad::launch::Library*
 ascend_grad_device_library() {
     using namespace ascend_grad::launch;
-    static constexpr Library kLibrary{core_count, run_on_host_memory, run_on_device_memory};
+    static constexpr Library kLibrary{core_count, run_on_host_memory,
+                                      [](const ascend_grad::device::Call& call, void* stream) {
+                                          return run_on_device_memory(call, stream, nullptr);
+                                      }};
     return &kLibrary;
 }

@@ -8,10 +8,9 @@ namespace ascend_grad::launch {
 
 Status core_count(uint32_t& cores);
 Status run_on_host_memory(const device::Call& call, std::vector<LaunchRecord>* records);
-// With a workspace that the stream keeps, or with the caller's.
-Status run_on_device_memory(const device::Call& call, void* stream);
+// With the caller's workspace; null: with one that the stream keeps.
 Status run_on_device_memory(const device::Call& call, void* stream,
-                            const GivenWorkspace& workspace);
+                            const GivenWorkspace* workspace);
 
 // The product whose rules C calls of this library follow.
 Soc library_soc();

@@ -222,7 +222,7 @@ void workspaces_are_not_kept_for_ever() {
         if (i == 50) before = resident();
     }
     // Those of fifty streams are a megabyte each.
-    EXPECT(resident() < before + (long{16} << 20) / 4096);
+    EXPECT(resident() < before + (long{32} << 20) / 4096);
 }
 
 }  // namespace

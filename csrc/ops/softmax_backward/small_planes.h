@@ -79,14 +79,8 @@ class SmallPlanes {
     }
     template <class T>
     AG_INLINE void multiply(const T* g, const T* y, int n) {
-        int i = 0;
-        for (; i + kPairLanes <= n; i += kPairLanes) {
-            const LanePair product = load_pair(g + i) * load_pair(y + i);
-            store_raw(products_ + i, product.low);
-            store_raw(products_ + i + kLanes, product.high);
-        }
-        if (i < n) {
-            const LanePair product = load_first_pair(g + i, n - i) * load_first_pair(y + i, n - i);
+        for (int i = 0; i < n; i += kPairLanes) {
+            const LanePair product = products_of(g + i, y + i, n - i);
             store_raw(products_ + i, product.low);
             store_raw(products_ + i + kLanes, product.high);
         }
