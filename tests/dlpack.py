@@ -110,3 +110,64 @@ class OldTensor(OldDLPack):
 
     def data_ptr(self) -> int:
         return self.array.ctypes.data
+
+
+class VersionedTensor(ctypes.Structure):
+    _fields_ = [
+        ("major", ctypes.c_uint32),
+        ("minor", ctypes.c_uint32),
+        ("context", ctypes.c_void_p),
+        ("deleter", DELETER),
+        ("flags", ctypes.c_uint64),
+        ("tensor", Tensor),
+    ]
+
+
+EXPORT = ctypes.PYFUNCTYPE(
+    ctypes.c_int, ctypes.py_object, ctypes.POINTER(ctypes.POINTER(VersionedTensor))
+)
+READ_ONLY = 1
+
+
+class ExchangeApi(ctypes.Structure):
+    _fields_ = [
+        ("major", ctypes.c_uint32),
+        ("minor", ctypes.c_uint32),
+        ("previous", ctypes.c_void_p),
+        ("allocate", ctypes.c_void_p),
+        ("export", EXPORT),
+        ("others", ctypes.c_void_p * 3),
+    ]
+
+
+def exchanged(
+    array: np.ndarray, *, flags: int = 0, major: int = 1, refuses: bool = False, **attributes: Any
+) -> Any:
+    """An object whose type has the C functions of DLPack 1.3; counts what is exported by them, by
+    `__dlpack__`, and what the consumer gave back."""
+
+    class Exchanged(OldTensor):
+        by_function = 0
+
+        def __dlpack__(self, stream: Any = None) -> Any:
+            return super().__dlpack__(stream)
+
+    @EXPORT
+    def export(given: Any, to: Any) -> int:
+        if refuses:
+            return -1
+        given.by_function += 1
+        to[0] = ctypes.pointer(given.versioned)
+        return 0
+
+    api = ExchangeApi(major, 3, None, None, export)
+    Exchanged.__dlpack_c_exchange_api__ = new_capsule(
+        ctypes.addressof(api), b"dlpack_exchange_api", None
+    )
+    Exchanged.keep_alive = (api, export)
+    for name, value in attributes.items():
+        setattr(Exchanged, name, value)
+    result = Exchanged(array)
+    managed = result.managed
+    result.versioned = VersionedTensor(1, 3, None, managed.deleter, flags, managed.tensor)
+    return result

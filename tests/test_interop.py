@@ -12,7 +12,17 @@ import ascend_grad as ag
 import numpy as np
 import pytest
 from arrays import BFLOAT16, FLOAT16, FLOAT32, random_values
-from dlpack import BFLOAT, CUDA, INT, ArrayInterfaceOnly, DLPackOnly, OldDLPack, OldTensor
+from dlpack import (
+    BFLOAT,
+    CUDA,
+    INT,
+    READ_ONLY,
+    ArrayInterfaceOnly,
+    DLPackOnly,
+    OldDLPack,
+    OldTensor,
+    exchanged,
+)
 from subprocesses import output_of
 from tolerance import assert_same_bits
 
@@ -203,6 +213,62 @@ def test_an_exporter_that_refuses_is_named(error: type[Exception]) -> None:
     with pytest.raises(TypeError, match=text) as caught:
         ag.softmax_backward(g, Refusing(), 0)
     assert type(caught.value.__cause__) is error
+
+
+def test_the_functions_of_an_exporters_type() -> None:
+    g, y = operands()
+    given, out = exchanged(g), exchanged(np.zeros_like(g))
+    assert ag.softmax_backward(given, y, 1, out=out) is out
+    assert (out.array == ag.softmax_backward(g, y, 1)).all()
+    for exporter in (given, out):
+        assert (exporter.by_function, exporter.exported, exporter.released) == (1, 0, 1)
+
+
+def test_an_executor_keeps_what_functions_exported() -> None:
+    g, y = operands()
+    given = exchanged(g)
+    executor = ag.prepare.softmax_backward(given, y, 1)
+    assert given.released == 0
+    del executor
+    assert given.released == 1
+
+
+@pytest.mark.parametrize(
+    "how",
+    [{"refuses": True}, {"major": 2}, {"requires_grad": True}],
+    ids=["refused", "major version 2", "requires_grad"],
+)
+def test_functions_that_are_not_to_be_used(how: dict[str, Any]) -> None:
+    g, y = operands()
+    given = exchanged(g, **how)
+    assert (ag.softmax_backward(given, y, 1) == ag.softmax_backward(g, y, 1)).all()
+    assert (given.by_function, given.exported, given.released) == (0, 1, 1)
+
+
+def test_a_subclass_does_not_inherit_functions() -> None:
+    g, y = operands()
+    kind = type(exchanged(g))
+    given = type("Subclass", (kind,), {})(g)
+    assert (ag.softmax_backward(given, y, 1) == ag.softmax_backward(g, y, 1)).all()
+    assert (given.by_function, given.exported) == (0, 1)
+
+
+def test_functions_export_read_only_memory() -> None:
+    g, y = operands()
+    out = exchanged(np.zeros_like(g), flags=READ_ONLY)
+    with pytest.raises(ag.ParamInvalidError, match="out: must be writable"):
+        ag.softmax_backward(g, y, 1, out=out)
+    assert out.released == 1 and not out.array.any()
+
+
+@pytest.mark.parametrize("kind", [exchanged, None], ids=["functions", "__dlpack__"])
+def test_a_view_that_negates(kind: Any) -> None:
+    g, y = operands()
+    given = exchanged(g, is_neg=lambda self: True)
+    if kind is None:
+        del type(given).__dlpack_c_exchange_api__
+    with pytest.raises(ag.ParamInvalidError, match=r"grad_output: .* call resolve_neg\(\)"):
+        ag.softmax_backward(given, y, 1)
 
 
 def test_an_exporter_without_a_capsule() -> None:

@@ -153,6 +153,13 @@ def test_tensors_without_plain_memory_are_refused(index: int) -> None:
     assert index < 2 or "detach()" in str(caught.value)
 
 
+def test_a_view_that_negates_is_refused() -> None:
+    negated = torch.tensor([1 + 2j, 3 + 4j]).conj().imag
+    with pytest.raises(ag.ParamInvalidError, match=r"resolve_neg\(\)"):
+        ag.softmax_backward(negated, torch.zeros(2), 0)
+    ag.softmax_backward(negated.resolve_neg(), torch.zeros(2), 0)
+
+
 def test_results_of_torch_before_versions_in_dlpack() -> None:
     class Old(torch.Tensor):
         def __dlpack__(self, stream: object = None) -> object:

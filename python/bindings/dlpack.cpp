@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 #include "errors.h"
 #include "views.h"
@@ -61,12 +62,53 @@ void read_dlpack_tensor(TensorView& view, const dlpack::Tensor& tensor, const Co
 }
 
 template <class Managed>
-py::capsule take_over(py::capsule& capsule, Managed* managed, const char* used_name) {
-    capsule.set_name(used_name);
+py::capsule own(Managed* managed) {
     return py::capsule(managed, [](void* pointer) {
         auto* owned = static_cast<Managed*>(pointer);
         if (owned->deleter != nullptr) owned->deleter(owned);
     });
+}
+template <class Managed>
+py::capsule take_over(py::capsule& capsule, Managed* managed, const char* used_name) {
+    capsule.set_name(used_name);
+    return own(managed);
+}
+
+// The C functions of an object's type; null where it has none of its own (a subclass may export
+// something else).
+const dlpack::ExchangeApi* exchange_api_of(py::handle object) {
+    static PyObject* const name = PyUnicode_InternFromString("__dlpack_c_exchange_api__");
+    PyObject* const dict = Py_TYPE(object.ptr())->tp_dict;
+    PyObject* const capsule = dict != nullptr ? PyDict_GetItemWithError(dict, name) : nullptr;
+    if (capsule == nullptr || !PyCapsule_IsValid(capsule, dlpack::kExchangeApiName)) {
+        PyErr_Clear();
+        return nullptr;
+    }
+    const auto* api = static_cast<const dlpack::ExchangeApi*>(
+        PyCapsule_GetPointer(capsule, dlpack::kExchangeApiName));
+    return api->version.major == 1 ? api : nullptr;
+}
+
+// Whether an attribute of the object, called if it is a method, is there and true.
+bool is_true(PyObject* given) {
+    if (given == nullptr) {
+        PyErr_Clear();
+        return false;
+    }
+    const py::object value = py::reinterpret_steal<py::object>(given);
+    return value.is(py::handle(Py_True));
+}
+// Of torch's tensors: __dlpack__ refuses such, the C functions do not.
+bool requires_grad(py::handle object) {
+    static PyObject* const name = PyUnicode_InternFromString("requires_grad");
+    return is_true(PyObject_GetAttr(object.ptr(), name));
+}
+// Of torch's tensors: DLPack does not say that their elements stand for the negative ones.
+void require_no_lazy_negation(py::handle object, const Context& context) {
+    static PyObject* const name = PyUnicode_InternFromString("is_neg");
+    if (!is_true(PyObject_CallMethodNoArgs(object.ptr(), name))) return;
+    raise_invalid(context.operator_name, context.parameter,
+                  "must hold its elements, got a view that negates them; call resolve_neg()");
 }
 
 py::object request_dlpack(py::handle object) {
@@ -104,21 +146,40 @@ void require_writable_unversioned(const Context& context, py::handle object) {
                       " does not say of its memory over DLPack; give a NumPy array");
 }
 
+py::object read_versioned(TensorView& view, dlpack::ManagedTensorVersioned* managed,
+                          py::object owner, const Context& context) {
+    if (managed->version.major != 1) {
+        raise_type_error(
+            context.operator_name, context.parameter,
+            "DLPack version 1 or less is needed, got " + std::to_string(managed->version.major));
+    }
+    require_writable(context, (managed->flags & dlpack::kReadOnly) == 0);
+    read_dlpack_tensor(view, managed->tensor, context);
+    return owner;
+}
+
 }  // namespace
 
+py::object read_exchanged(TensorView& view, py::handle object, const Context& context) {
+    const dlpack::ExchangeApi* api = exchange_api_of(object);
+    if (api == nullptr || requires_grad(object)) return {};
+    require_no_lazy_negation(object, context);
+    dlpack::ManagedTensorVersioned* managed = nullptr;
+    if (api->export_managed(object.ptr(), &managed) != 0) {
+        PyErr_Clear();
+        return {};
+    }
+    return read_versioned(view, managed, own(managed), context);
+}
+
 py::object read_dlpack(TensorView& view, py::handle object, const Context& context) {
+    require_no_lazy_negation(object, context);
     py::capsule capsule = capsule_of(object, context);
     const std::string name = capsule.name() != nullptr ? capsule.name() : "";
     if (name == "dltensor_versioned") {
         auto* managed = capsule.get_pointer<dlpack::ManagedTensorVersioned>();
-        if (managed->version.major != 1) {
-            raise_type_error(context.operator_name, context.parameter,
-                             "DLPack version 1 or less is needed, got " +
-                                 std::to_string(managed->version.major));
-        }
-        require_writable(context, (managed->flags & dlpack::kReadOnly) == 0);
-        read_dlpack_tensor(view, managed->tensor, context);
-        return take_over(capsule, managed, "used_dltensor_versioned");
+        py::object owner = take_over(capsule, managed, "used_dltensor_versioned");
+        return read_versioned(view, managed, std::move(owner), context);
     }
     if (name == "dltensor") {
         auto* managed = capsule.get_pointer<dlpack::ManagedTensor>();

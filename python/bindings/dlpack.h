@@ -1,4 +1,5 @@
-// The part of the DLPack ABI (versions 0 and 1) that reading a tensor takes.
+// The part of the DLPack ABI (versions 0 and 1, and the C functions of 1.3) that reading a tensor
+// takes.
 #pragma once
 
 #include <cstdint>
@@ -49,5 +50,17 @@ struct ManagedTensorVersioned {  // capsule "dltensor_versioned"
 };
 
 inline constexpr uint64_t kReadOnly = 1;
+
+// What a type has as its attribute `__dlpack_c_exchange_api__`, in a capsule of that name.
+inline constexpr char kExchangeApiName[] = "dlpack_exchange_api";
+struct ExchangeApi {
+    Version version;
+    const ExchangeApi* previous;
+    void* allocate;
+    int (*export_managed)(void* object, ManagedTensorVersioned** tensor);  // 0, or an exception
+    void* import_managed;
+    void* describe;
+    void* current_stream;
+};
 
 }  // namespace ascend_grad::python::dlpack
