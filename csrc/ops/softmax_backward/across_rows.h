@@ -33,14 +33,21 @@ class AcrossRows {
           asks_into_second_(asks_into_second) {}
 
     // scratch[c] = the sum of row c. Lane by lane, so that few sums of lanes wait for each other.
-    void sum(float* scratch) const { sum_lanes(0, 1, 0, scratch); }
+    // Few runs in registers, a vector of columns at a time.
+    void sum(float* scratch) const {
+        if (elements_ > kLanes || columns_ < kLanes) return sum_lanes(0, 1, 0, scratch);
+        sum_columns(
+            columns_, elements_,
+            [&](int k, int c)
+                AG_INLINE_LAMBDA { return load(input(0, k) + c) * load(input(1, k) + c); },
+            [&](int c, Lanes x) AG_INLINE_LAMBDA { store_raw(scratch + c, x); });
+    }
 
     // From the last element on: what was summed last is in the nearest cache. `sums` are readable
     // to the end of a pair of vectors.
     void write(const float* sums, bool streams) const {
         const bool are_alike = !streams || stride_[2] % kCacheLine == 0;
-        bool no_nan = true;
-        for (int c = 0; c < columns_; ++c) no_nan &= makes_no_nan(sums[c]);
+        const bool no_nan = make_no_nan(sums, columns_);
         int end = elements_;
         if (are_alike) {
             for (; end >= kTogether; end -= kTogether)

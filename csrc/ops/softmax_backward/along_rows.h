@@ -123,11 +123,16 @@ inline void write_rows(const RowSet& rows, int n, Flag asks) {
 // Whether output * (grad_output - sum) is never a NaN: a sum of products that is finite had finite
 // factors, and one below 2^103 cannot make their difference overflow. Compared as integers, since
 // compilers compare anew in every turn of a loop.
-inline bool makes_no_nan(float sum) {
-    uint32_t bits;
-    std::memcpy(&bits, &sum, sizeof(bits));
-    constexpr uint32_t kMagnitude = 0x7fffffff, kBound = 0x73000000;  // of 2^103
-    return (bits & kMagnitude) < kBound;
+inline bool make_no_nan(const float* sums, int n) {
+    constexpr int32_t kMagnitude = 0x7fffffff, kBound = 0x73000000;  // of 2^103
+    int32_t most = 0;
+    for (int i = 0; i < n; ++i) {
+        int32_t bits;
+        std::memcpy(&bits, sums + i, sizeof(bits));
+        bits &= kMagnitude;
+        most = bits > most ? bits : most;
+    }
+    return most < kBound;
 }
 // out = output * (grad_output - sum) of thirty-two elements.
 template <int kStep, class T, class U>
@@ -156,7 +161,7 @@ AG_INLINE Lanes write_and_sum(const Inputs<T>& in, float of_these, U* out, bool 
     constexpr int kBeyond = kStep - 1;
     const Lanes s = splat(of_these);
     const LanePair both = {s, s};
-    const bool no_nan = makes_no_nan(of_these);
+    const bool no_nan = make_no_nan(&of_these, 1);
     int i = 0;
     for (; i + kPairLanes + kBeyond <= n; i += kPairLanes) {
         write_pair<kStep>(in.g + kStep * i, in.y + kStep * i, both, no_nan, out + i, streams);

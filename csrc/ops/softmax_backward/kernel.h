@@ -1,6 +1,6 @@
 #pragma once
 
-#include "ops/softmax_backward/rows.h"
+#include "ops/softmax_backward/staged_rows.h"
 
 namespace ascend_grad {
 namespace {
@@ -21,8 +21,7 @@ struct SoftmaxBackwardKernel {
 
     static void sum_chunks(const Op::Plan& plan, void* const* addresses, float* partials,
                            int64_t begin, int64_t end) {
-        // What out's dtype is makes no difference.
-        with_out<T>(plan, addresses, false, [&](auto& rows) {
+        const auto sums_of = [&](auto& rows) {
             for_each_chunk(plan, begin, end, rows, [&](int64_t chunk) {
                 float sums[SoftmaxRows<T, T>::kMaxColumns + kLanes] = {};
                 rows.sum_chunk(chunk, sums);
@@ -30,7 +29,13 @@ struct SoftmaxBackwardKernel {
                     partials[(rows.first_row() + i) * plan.chunks + chunk] = sums[i];
                 }
             });
-        });
+        };
+        // What out's dtype is makes no difference.
+        if (plan.traversal == Op::Traversal::kStaged) {
+            with_staged(plan, addresses, sums_of);
+        } else {
+            with_out<T>(plan, addresses, false, sums_of);
+        }
     }
 
     static void write_chunks(const Op::Plan& plan, void* const* addresses, const float* partials,
@@ -60,6 +65,7 @@ struct SoftmaxBackwardKernel {
     template <class Function>
     static AG_INLINE void with_rows(const Op::Plan& plan, void* const* addresses, bool streaming,
                                     const Function& function) {
+        if (plan.traversal == Op::Traversal::kStaged) return with_staged(plan, addresses, function);
         switch (plan.out_dtype) {
             case DataType::kFloat16:
                 return with_out<Float16>(plan, addresses, streaming, function);
@@ -70,6 +76,12 @@ struct SoftmaxBackwardKernel {
             default:
                 return with_out<float>(plan, addresses, streaming, function);
         }
+    }
+    template <class Function>
+    static void with_staged(const Op::Plan& plan, void* const* addresses,
+                            const Function& function) {
+        StagedRows rows(plan, addresses);
+        function(rows);
     }
     template <class U, class Function>
     static void with_out(const Op::Plan& plan, void* const* addresses, bool streaming,

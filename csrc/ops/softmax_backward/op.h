@@ -27,11 +27,19 @@ struct SoftmaxBackward {
         kAcrossRows,     // equal elements of neighbouring rows are contiguous in every tensor
         kAlongToAcross,  // along rows in the inputs, across them in the result
         kAcrossToAlong,  // the reverse
-        kStaged,         // neither: through transposed tiles
+        kStaged,         // neither: in tiles that are made dense
     };
 
     static constexpr int64_t kMaxColumns = 2048;  // rows of a group, but along rows
     static constexpr int64_t kSmallPlane = 512;   // elements of a plane that is taken with others
+    static constexpr int64_t kStaged = 8192;      // elements of a tile, which stays near
+    static constexpr int64_t kStagedColumns = kStaged / 16;
+
+    // Whether planes of so many elements by so many rows are small ones: not too many elements of
+    // few rows, of which most lanes of a sum would have no work.
+    static constexpr bool is_small_plane(int64_t length, int64_t columns) {
+        return length <= kSmallPlane / columns && (length <= 16 || columns >= 8);
+    }
 
     // A task works on a group of neighbouring rows: the innermost loop of `rows` cut into groups.
     struct Plan {
@@ -46,6 +54,8 @@ struct SoftmaxBackward {
         bool has_small_planes;  // and the groups: short rows, up to kSmallPlane elements
         Loops rows;             // count >= 1
         int64_t rows_per_group, groups_per_loop, groups;
+        bool stages_along;  // kStaged: a tile is made of rows, else of planes, or lines of one
+        int64_t groups_per_tile;  // that are whole planes
         int64_t chunk, chunks;
         // With few long rows, tasks are chunks: one pass leaves their sums in the workspace,
         // another writes.

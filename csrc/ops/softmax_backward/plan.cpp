@@ -25,7 +25,6 @@ constexpr int64_t kFarTileBytes = 16 << 20;
 constexpr int64_t kFarRunBytes = 2048;
 constexpr int64_t kPage = 4096;
 constexpr double kUneven = 1.1;  // a share over the mean that costs less than shorter runs do
-constexpr int64_t kStagedRows = 16;
 constexpr int64_t kTaskBytes = 64 << 10;  // of rows along memory
 
 // Whether neighbours are `step` elements apart in the inputs.
@@ -49,13 +48,18 @@ Op::Traversal traversal_of(Op::Plan& plan, const TensorView* const* tensors) {
     const auto all = [&](int64_t step, int64_t out_step, const int64_t* strides) {
         return inputs_step(step, strides, tensors) && out_steps(out_step, strides, tensors);
     };
-    plan.step = plan.length > 1 && all(2, 1, plan.stride) ? 2 : 1;
+    plan.step = plan.length > kLanes && all(2, 1, plan.stride) ? 2 : 1;
     plan.is_plane = all(1, 1, across) && all(neighbours, neighbours, plan.stride) &&
                     neighbours <= Op::kMaxColumns;
-    const bool along = plan.length == 1 || all(plan.step, 1, plan.stride);
+    const bool along = all(plan.step, 1, plan.stride);
     const bool is_across = all(1, 1, across) && (plan.is_plane || neighbours >= kLanes / 2);
     if (is_across && (plan.length == 1 || !along)) return Traversal::kAcrossRows;
     if (along) return Traversal::kAlongRows;
+    // Made of rows where most tensors have their elements nearer than rows.
+    int along_count = 0;
+    for (int k = 0; k < 3; ++k)
+        along_count += magnitude(plan.stride[k]) < magnitude(across[k]) || neighbours == 1;
+    plan.stages_along = along_count > 1 && plan.length > 1;
     if (std::min(plan.length, neighbours) < kLanes / 2) return Traversal::kStaged;
     if (inputs_step(1, plan.stride, tensors) && out_steps(1, across, tensors))
         return Traversal::kAlongToAcross;
@@ -104,14 +108,29 @@ bool runs_fill_lines(const Op::Plan& plan, const TensorView& out) {
 bool has_small_planes(const Op::Plan& plan) {
     const int inner = plan.rows.count - 1;
     if (!plan.is_plane || inner < 1) return false;
-    if (plan.length > std::min(kLanes, Op::kSmallPlane / plan.rows.extent[inner])) return false;
+    if (!Op::is_small_plane(plan.length, plan.rows.extent[inner])) return false;
     for (int k = 0; k < 3; ++k) {
         if (plan.rows.stride[inner - 1][k] != plan.stride[k] * plan.length) return false;
     }
     return true;
 }
 
+// Neighbouring rows of a tile: as many as fit with a chunk of each, or with sixteen elements.
+int64_t staged_rows(const Op::Plan& plan) {
+    const int64_t extent = plan.rows.extent[plan.rows.count - 1];
+    if (!plan.stages_along && extent <= std::min(Op::kStaged / plan.chunk, Op::kMaxColumns))
+        return extent;
+    if (plan.stages_along && plan.chunks > 1) return 1;
+    const int64_t unit = plan.stages_along ? 1 : kLanes;
+    const int64_t most = plan.stages_along ? Op::kStaged / plan.chunk : Op::kStagedColumns;
+    const int64_t least = plan.stages_along ? 1 : kMinColumns;
+    return unit * even_part(divide_up(extent, unit), most / unit, least / unit,
+                            plan.rows.iterations() / extent, threads_for(plan.bytes), kUneven);
+}
+
 void cut_into_tasks(Op::Plan& plan, int64_t row_bytes) {
+    plan.chunk = even_block(plan.length, kSumBlock);
+    plan.chunks = divide_up(plan.length, plan.chunk);
     switch (plan.traversal) {
         case Op::Traversal::kAlongRows:
             // From a cache a thread takes all its rows at a time: by single ones shares are even.
@@ -124,7 +143,7 @@ void cut_into_tasks(Op::Plan& plan, int64_t row_bytes) {
             plan.rows_per_group = column_count(plan);
             break;
         case Op::Traversal::kStaged:
-            plan.rows_per_group = kStagedRows;
+            plan.rows_per_group = staged_rows(plan);
             break;
     }
     const int inner = plan.rows.count - 1;
@@ -133,10 +152,9 @@ void cut_into_tasks(Op::Plan& plan, int64_t row_bytes) {
     plan.is_plane = plan.is_plane && plan.rows_per_group == extent;
     plan.has_small_planes = has_small_planes(plan);
     plan.groups_per_loop = divide_up(extent, plan.rows_per_group);
+    plan.groups_per_tile = std::max<int64_t>(1, Op::kStaged / (plan.chunk * plan.rows_per_group));
     plan.groups = plan.rows.iterations() / extent * plan.groups_per_loop;
 
-    plan.chunk = even_block(plan.length, kSumBlock);
-    plan.chunks = divide_up(plan.length, plan.chunk);
     // Were groups the smallest: no number of threads changes this.
     const int64_t smallest = std::min(plan.rows_per_group, kMinColumns);
     const int64_t most_groups = plan.rows.iterations() / extent * divide_up(extent, smallest);

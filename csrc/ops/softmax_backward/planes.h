@@ -15,33 +15,33 @@ AG_INLINE LanePair products_of(const T* g, const T* y, int n) {
     return load_first_pair(g, n) * load_first_pair(y, n);
 }
 
-// The sums of all columns of a plane of at most sixteen lines, up to sixteen at a time:
-// stores(column, sums) of products(i), those of the sixteen elements from i on. Of fewer columns
-// the last lanes are no sums.
+// The sums of all columns of n lines, up to sixteen columns at a time: stores(column, sums) of
+// products(line, column), those of the sixteen columns from `column` on. Of fewer columns the last
+// lanes are no sums.
 template <class Products, class Stores>
 AG_INLINE void sum_columns(int columns, int n, const Products& products, const Stores& stores) {
     for (int next = 0; next < columns; next += kLanes) {
         const int column = next + kLanes <= columns || next == 0 ? next : columns - kLanes;
-        stores(column, tree_of_lines(n, [&](int k) AG_INLINE_LAMBDA {
-                   return products(k * columns + column);
+        stores(column, tree_of_lines(n < kLanes ? n : kLanes, [&](int k) AG_INLINE_LAMBDA {
+                   Lanes sum = products(k, column);
+                   for (k += kLanes; k < n; k += kLanes) sum = sum + products(k, column);
+                   return sum;
                }));
     }
 }
+// Elements of a plane that stay in the nearest cache, where its columns are summed one by one.
+constexpr int kNearPlane = 4096;
 
-// sums[c] = sum over i of g[i * columns + c] * y[...], element i in lane i % 16. Sixteen lines are
-// a whole number of vectors, so that each vector always adds to the same place of `lanes`, which
-// has 16 * columns + 32 elements.
+// Sums over the lines of a plane, lane by lane: line i is added to lane i % 16 of each column.
+// Sixteen lines are a whole number of vectors, so that each vector always adds to the same place of
+// `lanes`, which has 16 * columns + 32 elements.
+inline void clear_lanes(int columns, float* lanes) {
+    std::memset(lanes, 0, sizeof(float) * static_cast<size_t>(kLanes * columns + kPairLanes));
+}
 template <class T>
-inline void sum_plane(const T* g, const T* y, int columns, int n, float* lanes, float* sums) {
-    if (columns >= kLanes && n <= kLanes) {
-        sum_columns(
-            columns, n, [&](int i) AG_INLINE_LAMBDA { return load(g + i) * load(y + i); },
-            [&](int column, Lanes x) AG_INLINE_LAMBDA { store_raw(sums + column, x); });
-        return;
-    }
+inline void add_to_lanes(const T* g, const T* y, int columns, int n, float* lanes) {
     const int period = kLanes * columns;
     const int total = n * columns;
-    std::memset(lanes, 0, sizeof(float) * static_cast<size_t>(period + kPairLanes));
     for (int begin = 0; begin < total; begin += period) {
         const int m = total - begin < period ? total - begin : period;
         for (int i = 0; i < m; i += kPairLanes) {
@@ -50,6 +50,9 @@ inline void sum_plane(const T* g, const T* y, int columns, int n, float* lanes, 
             store_raw(lanes + i + kLanes, load(lanes + i + kLanes) + product.high);
         }
     }
+}
+// sums[c] = the tree over the lanes of column c.
+inline void add_lanes(int columns, float* lanes, float* sums) {
     for (int half = kLanes / 2; half > 0; half /= 2) {
         const int m = half * columns;
         for (int i = 0; i < m; i += kLanes) {
@@ -58,6 +61,22 @@ inline void sum_plane(const T* g, const T* y, int columns, int n, float* lanes, 
         }
     }
     std::memcpy(sums, lanes, sizeof(float) * static_cast<size_t>(columns));
+}
+
+// sums[c] = sum over i of g[i * columns + c] * y[...].
+template <class T>
+inline void sum_plane(const T* g, const T* y, int columns, int n, float* lanes, float* sums) {
+    if (columns >= kLanes && (n <= kLanes || n * columns <= kNearPlane)) {
+        sum_columns(
+            columns, n,
+            [&](int k, int c)
+                AG_INLINE_LAMBDA { return load(g + k * columns + c) * load(y + k * columns + c); },
+            [&](int column, Lanes x) AG_INLINE_LAMBDA { store_raw(sums + column, x); });
+        return;
+    }
+    clear_lanes(columns, lanes);
+    add_to_lanes(g, y, columns, n, lanes);
+    add_lanes(columns, lanes, sums);
 }
 
 // Sums repeated so that a pair of vectors may start at each of them.

@@ -3,10 +3,10 @@
 #include <algorithm>
 
 #include "core/streaming.h"
-#include "isa/stage.h"
 #include "isa/stream.h"
 #include "ops/softmax_backward/across_rows.h"
 #include "ops/softmax_backward/along_rows.h"
+#include "ops/softmax_backward/group_place.h"
 #include "ops/softmax_backward/op.h"
 #include "ops/softmax_backward/planes.h"
 #include "ops/softmax_backward/small_planes.h"
@@ -15,7 +15,20 @@
 namespace ascend_grad {
 namespace {
 
-// Rows of a group or, along rows, of several groups; T is the inputs' dtype, U out's.
+// sums[i] = the sum of all chunks of selected row i; sum_chunk() of up to sixteen more is stored.
+template <class Rows>
+inline void sum_all_chunks(Rows& rows, int64_t chunks, float* sums) {
+    if (chunks == 1) return rows.sum_chunk(0, sums);
+    double totals[SoftmaxBackward::kMaxColumns] = {};
+    for (int64_t chunk = 0; chunk < chunks; ++chunk) {
+        rows.sum_chunk(chunk, sums);
+        for (int i = 0; i < rows.count(); ++i) totals[i] += static_cast<double>(sums[i]);
+    }
+    for (int i = 0; i < rows.count(); ++i) sums[i] = static_cast<float>(totals[i]);
+}
+
+// Rows of a group or, along rows, of several groups; T is the inputs' dtype, U out's. All
+// traversals but kStaged.
 template <class T, class U>
 class SoftmaxRows {
     using Op = SoftmaxBackward;
@@ -25,37 +38,23 @@ class SoftmaxRows {
     static constexpr int kMaxColumns = static_cast<int>(Op::kMaxColumns);
 
     SoftmaxRows(const Op::Plan& plan, void* const* addresses, bool streaming)
-        : plan_(plan), addresses_(addresses), streaming_(streaming), sink_(streaming, nullptr) {
-        const int inner = plan.rows.count - 1;
-        for (int k = 0; k < 3; ++k) row_stride_[k] = plan.rows.stride[inner][k];
-    }
+        : plan_(plan), place_(plan, addresses), streaming_(streaming), sink_(streaming, nullptr) {}
 
     // Goes to a group of rows or, along rows and of small planes, to all those up to `end` that
     // follow it at equal distances. Returns the next group.
     int64_t select(int64_t group, int64_t end) {
-        const bool is_along = plan_.traversal == Traversal::kAlongRows;
-        const int inner = plan_.rows.count - 1;
-        const int64_t loop =
-            plan_.has_small_planes ? plan_.rows.extent[inner - 1] : plan_.groups_per_loop;
-        const int64_t following = least(least(end - group, loop - group % loop), kMaxGroups);
         // However many groups are taken at a time, bits are the same. Past the caches, unless loads
         // are asked for, it pays to read each group's first row by itself: reading gets ahead of
         // stores (measured).
-        const int64_t groups = is_along && (plan_.asks || !streaming_) ? following : 1;
-        planes_ = plan_.has_small_planes ? static_cast<int>(following) : 1;
-        const int64_t start = group % plan_.groups_per_loop * plan_.rows_per_group;
-        int64_t outer = group / plan_.groups_per_loop;
-        count_ = static_cast<int>(
-            least(plan_.rows_per_group * groups, plan_.rows.extent[inner] - start));
-        first_row_ = outer * plan_.rows.extent[inner] + start;
-        int64_t offset[3] = {start * row_stride_[0], start * row_stride_[1],
-                             start * row_stride_[2]};
-        for (int d = inner - 1; d >= 0; --d) {
-            for (int k = 0; k < 3; ++k)
-                offset[k] += outer % plan_.rows.extent[d] * plan_.rows.stride[d][k];
-            outer /= plan_.rows.extent[d];
-        }
-        for (int k = 0; k < 3; ++k) base_[k] = static_cast<char*>(addresses_[k]) + offset[k];
+        const bool takes_groups =
+            plan_.traversal == Traversal::kAlongRows && (plan_.asks || !streaming_);
+        const int64_t groups = takes_groups ? least(place_.following(group, end), kMaxGroups) : 1;
+        planes_ = plan_.has_small_planes
+                      ? static_cast<int>(least(place_.following_planes(group, end), kMaxGroups))
+                      : 1;
+        place_.select(group);
+        count_ = place_.rows_of(groups);
+        const int inner = plan_.rows.count - 1;
         if (plan_.is_plane && inner > 0) {
             for (int k = 0; k < Op::kOut; ++k)
                 to_next_[k] = group + 1 < end ? plan_.rows.stride[inner - 1][k] : 0;
@@ -63,7 +62,7 @@ class SoftmaxRows {
         return group + groups + planes_ - 1;
     }
     int count() const { return count_; }
-    int64_t first_row() const { return first_row_; }
+    int64_t first_row() const { return place_.first_row(); }
 
     // Everything of the selected rows.
     void run() {
@@ -79,16 +78,7 @@ class SoftmaxRows {
         }
         float sums[kMaxColumns + kLanes];  // more than a small group reads
         std::fill_n(sums, count_ + kLanes, 0.0f);
-        if (plan_.chunks == 1) {
-            sum_chunk(0, sums);
-        } else {
-            double totals[kMaxColumns] = {};
-            for (int64_t chunk = 0; chunk < plan_.chunks; ++chunk) {
-                sum_chunk(chunk, sums);
-                for (int i = 0; i < count_; ++i) totals[i] += static_cast<double>(sums[i]);
-            }
-            for (int i = 0; i < count_; ++i) sums[i] = static_cast<float>(totals[i]);
-        }
+        sum_all_chunks(*this, plan_.chunks, sums);
         // What was summed last is in the nearest cache; AcrossRows goes the same way.
         const bool is_backwards = plan_.traversal == Traversal::kAcrossRows && !plan_.is_plane;
         for (int64_t i = 0; i < plan_.chunks; ++i)
@@ -107,8 +97,7 @@ class SoftmaxRows {
                 sum_across(chunk, sums);
                 break;
             case Traversal::kStaged:
-                sum_staged(chunk, sums);
-                break;
+                break;  // StagedRows
         }
     }
 
@@ -133,8 +122,7 @@ class SoftmaxRows {
                 }
                 break;
             case Traversal::kStaged:
-                write_staged(chunk, sums);
-                break;
+                break;  // StagedRows
         }
     }
 
@@ -143,7 +131,7 @@ class SoftmaxRows {
         return static_cast<int>(least(plan_.chunk, plan_.length - chunk * plan_.chunk));
     }
     char* address(int operand, int row, int64_t element) const {
-        return base_[operand] + row * row_stride_[operand] + element * plan_.stride[operand];
+        return place_.address(operand, row, element);
     }
     const T* input(int operand, int row, int64_t chunk) const {
         return reinterpret_cast<const T*>(address(operand, row, chunk * plan_.chunk));
@@ -156,8 +144,8 @@ class SoftmaxRows {
 
     bool rows_follow_each_other() const {
         const int64_t in = plan_.length * static_cast<int64_t>(sizeof(T));
-        return plan_.step == 1 && row_stride_[0] == in && row_stride_[1] == in &&
-               row_stride_[2] == plan_.length * static_cast<int64_t>(sizeof(U));
+        return plan_.step == 1 && place_.row_stride(0) == in && place_.row_stride(1) == in &&
+               place_.row_stride(2) == plan_.length * static_cast<int64_t>(sizeof(U));
     }
 
     void along_rows() {
@@ -197,13 +185,13 @@ class SoftmaxRows {
         const int n = static_cast<int>(plan_.length);
         const int64_t bytes = n * static_cast<int64_t>(sizeof(U));
         int most = count_;
-        if (streaming_) most = row_stride_[2] == bytes ? Sink<U>::kReserve / n : 1;
+        if (streaming_) most = place_.row_stride(2) == bytes ? Sink<U>::kReserve / n : 1;
         for (int row = 0; row < count_; row += most) {
             const int together = static_cast<int>(least(most, count_ - row));
             sink_.move_to(output(row, 0));
             const RowSet rows = {address(0, row, 0), address(1, row, 0),
-                                 reinterpret_cast<char*>(sink_.reserve(together * n)), row_stride_,
-                                 together};
+                                 reinterpret_cast<char*>(sink_.reserve(together * n)),
+                                 plan_.rows.stride[plan_.rows.count - 1], together};
             with_constant(plan_.asks, [&](auto asks) { write_rows<1, T, U>(rows, n, asks); });
             sink_.commit(together * n);
         }
@@ -310,9 +298,9 @@ class SoftmaxRows {
         block.g = address(0, row, chunk * plan_.chunk + i);
         block.y = address(1, row, chunk * plan_.chunk + i);
         block.out = address(2, row, chunk * plan_.chunk + i);
-        block.g_stride = kAlong ? row_stride_[0] : plan_.stride[0];
-        block.y_stride = kAlong ? row_stride_[1] : plan_.stride[1];
-        block.out_stride = kAlong ? plan_.stride[2] : row_stride_[2];
+        block.g_stride = kAlong ? place_.row_stride(0) : plan_.stride[0];
+        block.y_stride = kAlong ? place_.row_stride(1) : plan_.stride[1];
+        block.out_stride = kAlong ? plan_.stride[2] : place_.row_stride(2);
         block.sums = sums;
         block.lines = static_cast<int>(least(kBlockRows<U>, kAlong ? rows : elements));
         block.columns = static_cast<int>(least(kLanes, kAlong ? elements : rows));
@@ -320,74 +308,21 @@ class SoftmaxRows {
         block.write();
     }
 
-    // --- staged: up to 16 rows by kStage elements ---
-
-    Tile tile(int operand, int n) const {
-        return {row_stride_[operand], plan_.stride[operand], count_, n};
-    }
-
-    int stage_inputs(int64_t chunk, int begin) {
-        const int left = length_of(chunk) - begin;
-        const int n = left < kStage ? left : kStage;
-        for (int k = 0; k < 2; ++k) {
-            load_tile<T>(stage_[k], kStage, address(k, 0, chunk * plan_.chunk + begin), tile(k, n));
-        }
-        return n;
-    }
-
-    void sum_staged(int64_t chunk, float* sums) {
-        Lanes lanes[kStagedRows] = {};
-        for (int begin = 0; begin < length_of(chunk); begin += kStage) {
-            const int n = stage_inputs(chunk, begin);
-            for (int row = 0; row < count_; ++row) {
-                const float* g = stage_[0] + row * kStage;
-                const float* y = stage_[1] + row * kStage;
-                for (int i = 0; i < n; i += kLanes) {
-                    const Lanes product = load(g + i) * load(y + i);
-                    lanes[row] =
-                        lanes[row] + (n - i >= kLanes ? product : keep_first(product, n - i));
-                }
-            }
-        }
-        for (int row = 0; row < count_; ++row) sums[row] = tree_sum(lanes[row]);
-    }
-
-    void write_staged(int64_t chunk, const float* sums) {
-        for (int begin = 0; begin < length_of(chunk); begin += kStage) {
-            const int n = stage_inputs(chunk, begin);
-            for (int row = 0; row < count_; ++row) {
-                const Lanes s = splat(sums[row]);
-                for (int i = 0; i < n; i += kLanes) {
-                    const int at = row * kStage + i;
-                    store_raw(stage_[1] + at, load(stage_[1] + at) * (load(stage_[0] + at) - s));
-                }
-            }
-            store_tile<U>(address(2, 0, chunk * plan_.chunk + begin), stage_[1], kStage,
-                          tile(2, n));
-        }
-    }
-
     // Elements of 16 bit, of float past the caches.
     static constexpr int kLongNarrow = 256, kLongStreamed = 128;
     static constexpr int kMaxGroups = 1024;  // so that their rows are an int
-    static constexpr int kStage = 128;
-    static constexpr int kStagedRows = 16;
     static constexpr int kLaneSums = kLanes * kMaxColumns + kPairLanes;  // of sum_plane()
     static_assert(kLaneSums >= AcrossRows<T, U>::kScratch);
 
     const Op::Plan& plan_;
-    void* const* addresses_;
+    GroupPlace place_;
     const bool streaming_;
     Sink<U> sink_;
-    int64_t row_stride_[3];
     uintptr_t to_next_[Op::kOut] = {};  // bytes to the plane after this one, 0 where there is none
-    char* base_[3] = {};
     int count_ = 0;
     int planes_ = 1;  // that follow each other
-    int64_t first_row_ = 0;
     SmallPlanes small_planes_;
     alignas(64) float lanes_[kLaneSums];
-    alignas(64) float stage_[2][kStagedRows * kStage];
 };
 
 }  // namespace

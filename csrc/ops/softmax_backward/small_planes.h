@@ -73,7 +73,8 @@ class SmallPlanes {
                 for (int k = 0; k < length; ++k, to += columns) store_raw(to, sums);
             };
             sum_columns(
-                columns, length, [&](int i) AG_INLINE_LAMBDA { return load(products + i); },
+                columns, length,
+                [&](int k, int c) AG_INLINE_LAMBDA { return load(products + k * columns + c); },
                 stores);
         }
     }

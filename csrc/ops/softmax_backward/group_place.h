@@ -1,0 +1,68 @@
+// Where the rows of a group are.
+#pragma once
+
+#include "ops/softmax_backward/op.h"
+
+namespace ascend_grad {
+namespace {
+
+class GroupPlace {
+    using Op = SoftmaxBackward;
+
+  public:
+    GroupPlace(const Op::Plan& plan, void* const* addresses) : plan_(plan), addresses_(addresses) {}
+
+    // Groups from this one on, up to `end`, each as far from the one before: in a loop of rows, or
+    // of planes that are groups.
+    int64_t following(int64_t group, int64_t end) const {
+        return following(group, end, plan_.groups_per_loop);
+    }
+    int64_t following_planes(int64_t group, int64_t end) const {
+        const int inner = plan_.rows.count - 1;
+        if (plan_.groups_per_loop > 1 || inner == 0) return 1;
+        return following(group, end, plan_.rows.extent[inner - 1]);
+    }
+
+    void select(int64_t group) {
+        const int inner = plan_.rows.count - 1;
+        start_ = group % plan_.groups_per_loop * plan_.rows_per_group;
+        int64_t outer = group / plan_.groups_per_loop;
+        first_row_ = outer * plan_.rows.extent[inner] + start_;
+        int64_t offset[3];
+        for (int k = 0; k < 3; ++k) offset[k] = start_ * row_stride(k);
+        for (int d = inner - 1; d >= 0; --d) {
+            for (int k = 0; k < 3; ++k)
+                offset[k] += outer % plan_.rows.extent[d] * plan_.rows.stride[d][k];
+            outer /= plan_.rows.extent[d];
+        }
+        for (int k = 0; k < 3; ++k) base_[k] = static_cast<char*>(addresses_[k]) + offset[k];
+    }
+
+    // Of the first selected row.
+    int64_t first_row() const { return first_row_; }
+    char* address(int operand, int64_t row, int64_t element) const {
+        return base_[operand] + row * row_stride(operand) + element * plan_.stride[operand];
+    }
+    // Rows of as many groups of the innermost loop, from the selected one on.
+    int rows_of(int64_t groups) const {
+        return static_cast<int>(
+            least(plan_.rows_per_group * groups, plan_.rows.extent[plan_.rows.count - 1] - start_));
+    }
+    int64_t row_stride(int operand) const {
+        return plan_.rows.stride[plan_.rows.count - 1][operand];
+    }
+
+  private:
+    static int64_t following(int64_t group, int64_t end, int64_t loop) {
+        return least(end - group, loop - group % loop);
+    }
+
+    const Op::Plan& plan_;
+    void* const* addresses_;
+    char* base_[3] = {};
+    int64_t start_ = 0;
+    int64_t first_row_ = 0;
+};
+
+}  // namespace
+}  // namespace ascend_grad
