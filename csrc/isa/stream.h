@@ -11,6 +11,11 @@ namespace {
 AG_INLINE int64_t bytes_to_line(const void* p) {
     return -reinterpret_cast<intptr_t>(p) & (kCacheLine - 1);
 }
+// Elements from p to where a cache line begins, at most n.
+template <class T>
+AG_INLINE int elements_to_line(const T* p, int n) {
+    return static_cast<int>(least(bytes_to_line(p) / static_cast<int64_t>(sizeof(T)), n));
+}
 // Whether p, and all that lies multiples of `bytes` behind it, begins with a cache line.
 AG_INLINE bool is_whole_lines(const void* p, int64_t bytes) {
     return (reinterpret_cast<intptr_t>(p) | bytes) % kCacheLine == 0;

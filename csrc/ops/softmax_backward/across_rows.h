@@ -125,7 +125,7 @@ class AcrossRows {
                                  n);
             }
         };
-        int c = streams ? up_to_line(out[0]) : 0;
+        int c = streams ? elements_to_line(out[0], columns_) : 0;
         if (c > 0) write_first(0, c);
         for (; c + kPairLanes <= columns_; c += kPairLanes) {
             for (int k = 0; k < kRuns; ++k) prefetch_runs(g[k], y[k], c, -kRuns);
@@ -153,12 +153,6 @@ class AcrossRows {
         }
         if (c < columns_) write_first(c, columns_ - c);
     }
-    // Elements before a cache line begins.
-    int up_to_line(const U* out) const {
-        return static_cast<int>(
-            least(bytes_to_line(out) / static_cast<int64_t>(sizeof(U)), columns_));
-    }
-
     // Asks for a pair of vectors some way after column c of both runs or, past their ends, as far
     // into those that are `to_next` elements from them.
     AG_INLINE void prefetch_runs(const T* g, const T* y, int c, int to_next) const {

@@ -154,7 +154,7 @@ AG_INLINE void write_pair(const T* g, const T* y, LanePair sum, bool no_nan, U* 
 
 // out = output * (grad_output - of_these) of n elements. Returns `sum` and, if kSums, the products
 // of as many others, whose loads overlap these stores, added to its lanes as sum_products() does.
-// Streams to whole 64-byte lines only.
+// Of out, whole cache lines are streamed; then it begins a number of elements before a line.
 template <int kStep, bool kSums, class T, class U, class Flag>
 AG_INLINE Lanes write_and_sum(const Inputs<T>& in, float of_these, U* out, bool streams,
                               const Inputs<T>& next, int n, Flag asks, Lanes sum) {
@@ -162,25 +162,28 @@ AG_INLINE Lanes write_and_sum(const Inputs<T>& in, float of_these, U* out, bool 
     const Lanes s = splat(of_these);
     const LanePair both = {s, s};
     const bool no_nan = make_no_nan(&of_these, 1);
+    const auto write_first = [&](int at, int count) AG_INLINE_LAMBDA {
+        store_first(
+            out + at,
+            load_first_of<kStep>(in.y, at, count) * (load_first_of<kStep>(in.g, at, count) - s),
+            count);
+    };
+    int at = streams ? elements_to_line(out, n) : 0;
+    for (int i = 0; i < at; i += kLanes) write_first(i, at - i < kLanes ? at - i : kLanes);
     int i = 0;
-    for (; i + kPairLanes + kBeyond <= n; i += kPairLanes) {
-        write_pair<kStep>(in.g + kStep * i, in.y + kStep * i, both, no_nan, out + i, streams);
+    for (; at + kPairLanes + kBeyond <= n; at += kPairLanes, i += kPairLanes) {
+        write_pair<kStep>(in.g + kStep * at, in.y + kStep * at, both, no_nan, out + at, streams);
         if (!kSums) continue;
         if (asks) prefetch_loads(next.g + kStep * i, next.y + kStep * i, kStep * kPairLanes);
         const LanePair product = pair_products<kStep>(next, i);
         sum = (sum + product.low) + product.high;
     }
-    for (; i + kLanes + kBeyond <= n; i += kLanes) {
-        store(out + i, load_of<kStep>(in.y, i) * (load_of<kStep>(in.g, i) - s));
-        if (kSums) sum = sum + products<kStep>(next, i);
-    }
-    if (i < n) {
-        const int rest = n - i;
-        store_first(out + i,
-                    load_first_of<kStep>(in.y, i, rest) * (load_first_of<kStep>(in.g, i, rest) - s),
-                    rest);
-        if (kSums) sum = sum + first_products<kStep>(next, i, rest);
-    }
+    for (; at + kLanes + kBeyond <= n; at += kLanes)
+        store(out + at, load_of<kStep>(in.y, at) * (load_of<kStep>(in.g, at) - s));
+    if (at < n) write_first(at, n - at);
+    if (!kSums) return sum;
+    for (; i + kLanes + kBeyond <= n; i += kLanes) sum = sum + products<kStep>(next, i);
+    if (i < n) sum = sum + first_products<kStep>(next, i, n - i);
     return sum;
 }
 
