@@ -112,11 +112,12 @@ def test_pooling(
 
 @pytest.mark.parametrize("beyond", [0, 3])
 @pytest.mark.parametrize(("inputs", "outputs"), [("nc", "nc"), ("cn", "cn"), ("cn", "nc")])
-def test_matrices(inputs: str, outputs: str, beyond: int) -> None:
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+def test_matrices(inputs: str, outputs: str, beyond: int, dtype: np.dtype) -> None:
     shape = (4000, 2601)
-    x = values(shape, FLOAT32, inputs, 1)
-    weight = random_values(shape[1:], FLOAT32, "normal", np.random.default_rng(3))
-    prelu, softmax = (results(shape, FLOAT32, outputs, beyond) for _ in range(2))
+    x = values(shape, dtype, inputs, 1)
+    weight = random_values(shape[1:], dtype, "normal", np.random.default_rng(3))
+    prelu, softmax = (results(shape, dtype, outputs, beyond) for _ in range(2))
     ag.prelu_backward(x, x, weight, grad_input=prelu)
     ag.softmax_backward(x, x, 1, out=softmax)
     for index in (0, -1):
@@ -149,7 +150,7 @@ def test_short_rows(length: int, beyond: int, dtype: np.dtype) -> None:
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 @pytest.mark.parametrize("beyond", [0, 3])
-@pytest.mark.parametrize("plane", [(5, 2), (16, 3), (3, 16), (7, 11)])
+@pytest.mark.parametrize("plane", [(5, 2), (16, 3), (3, 16), (7, 11), (30, 17), (64, 4)])
 def test_small_planes(plane: tuple[int, int], beyond: int, dtype: np.dtype) -> None:
     """Of softmax, in one loop and, of every other matrix, in two."""
     count = BYTES // (40 * math.prod(plane) * dtype.itemsize)

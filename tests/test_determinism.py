@@ -182,6 +182,34 @@ def test_softmax_across_rows(length: int, columns: int, dtype: np.dtype) -> None
         assert_same_bits(across, ag.softmax_backward(g, y, 1).T, f"{special}")
 
 
+@pytest.mark.parametrize("layout", ["step2", "step3", "negative", "odd_strides", "mixed"])
+@pytest.mark.parametrize(
+    ("shape", "dim"),
+    [
+        ((900, 37, 3), 2),  # tiles of rows
+        ((60, 33, 7), 1),  # of planes, small ones
+        ((5, 600, 12), 1),  # and larger ones
+        ((7, 1, 1500), 1),
+        ((700, 90), 0),  # of lines
+        ((5000, 20), 0),  # of lines of chunks
+        ((5, 9000), 1),  # of chunks of rows
+        ((80000, 2), 0),  # of chunks that are tasks
+        ((2, 80000), 1),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+def test_softmax_in_tiles(shape: tuple[int, ...], dim: int, layout: str, dtype: np.dtype) -> None:
+    rng = np.random.default_rng(4)
+    g, y = (random_values(shape, dtype, "normal", rng) for _ in range(2))
+    want = ag.softmax_backward(g, y, dim)
+    placed = [place_values(values, layout, rng) for values in (g, y)]
+    out = place_values(np.zeros(shape, dtype), layout, rng)
+    ag.softmax_backward(placed[0].array, placed[1].array, dim, out=out.array)
+    assert_same_bits(out.array.copy(), want)
+    assert_same_bits(ag.softmax_backward(placed[0].array, placed[1].array, dim), want)
+
+
 def test_softmax_across_rows_of_which_one_overflows() -> None:
     """A sum near the largest float, and a factor of 0: 0 * -inf."""
     y = np.ones((2, 3000), np.float32)
