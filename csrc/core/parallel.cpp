@@ -128,7 +128,7 @@ int64_t even_part(int64_t units, int64_t most, int64_t least, int64_t outer, int
     };
     int64_t part = std::min(most, units);
     while (part > least && !is_even(part)) --part;
-    return divide_up(units, divide_up(units, part));
+    return even_part(units, part);
 }
 
 void parallel_for(int64_t count, int threads, RangeFunction function, const void* context) {

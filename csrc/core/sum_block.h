@@ -20,7 +20,7 @@ constexpr int64_t even_block(int64_t length, int64_t most) {
     constexpr int64_t kLine = kCacheLine / 2;  // elements of 16 bit
     static_assert(kLine % kSumLanes == 0);
     if (length <= most) return length;
-    return round_up(divide_up(length, divide_up(length, most)), kLine);
+    return round_up(even_part(length, most), kLine);
 }
 
 }  // namespace ascend_grad

@@ -5,7 +5,6 @@
 namespace ascend_grad::device {
 namespace {
 
-constexpr int64_t kLeastCoreBytes = 16 << 10;  // that pay for starting another core
 constexpr uint32_t kEvenCores = 32;         // as kLoadingCores; a power of two, as blocks often are
 constexpr uint32_t kWorkingCores = 36;      // the same where those are behind with work
 constexpr int64_t kLeastPerExchanged = 32;  // bytes of data; for less, cores are too many

@@ -5,8 +5,8 @@
 namespace ascend_grad::device {
 namespace {
 
-constexpr double kPieceBytes = 72;               // that take as long as another piece of a copy
-constexpr double kOddCopies = 1 / 0.7;           // time of copies that begin unevenly
+constexpr double kPieceBytes = kPieceCycles * kSharedRate;  // that take as long as another piece
+constexpr double kOddCopies = 1 / kUnevenRate;              // time of copies that begin unevenly
 constexpr double kStartBytes = 48 * kCopyBytes;  // of all cores, during the start of a copy
 constexpr int64_t kManyRows = 64;                // that are worth joining
 constexpr int64_t kHeads = 6;                    // times the room before a lane that pay for it
@@ -163,7 +163,7 @@ void tile_pieces(const ChannelShape& shape, const ChannelLimits& limits, Channel
     t.group = t.block_channels = 1;
     t.spatial = to_u32(piece);
     const int64_t most = std::max<int64_t>(limits.tile / piece, 1);
-    set_lanes(t, piece, divide_up(t.inner, divide_up(t.inner, most)), limits);
+    set_lanes(t, piece, even_part(t.inner, most), limits);
     t.tail = t.last_tail = to_u32(shape.inner - (t.inner - 1) * piece);
 }
 

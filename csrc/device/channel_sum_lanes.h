@@ -5,27 +5,21 @@
 
 #include "core/integers.h"
 #include "device/channel_sum_tiling.h"
+#include "device/costs.h"
 
 namespace ascend_grad::device {
 
 constexpr int64_t kLanes = 16;
-constexpr int64_t kEvenBytes = 512;  // where GM transfers begin best
-constexpr int64_t kBlockBytes = 32;
 constexpr int64_t kFloatsOfBlock = 8;
-constexpr double kCopyBytes = 540;  // that take as long as the start of a copy
-constexpr int64_t kTile = 4096;     // elements that keep the vector unit busy
-constexpr int64_t kLoads = 4;       // of a core, at least: they overlap with its work
-constexpr int64_t kSlack = 64;      // elements that instructions may touch behind a tile
-constexpr int64_t kStretch = 9;     // elements by which a lane of joined rows may be longer
+constexpr double kCopyBytes = kCopyCycles * kSharedRate;  // that take as long as its start
+constexpr int64_t kTile = 4096;                           // elements that keep the vector unit busy
+constexpr int64_t kLoads = 4;    // of a core, at least: they overlap with its work
+constexpr int64_t kSlack = 64;   // elements that instructions may touch behind a tile
+constexpr int64_t kStretch = 9;  // elements by which a lane of joined rows may be longer
 
 // The smallest f for which f * value is a multiple of `multiple`.
 inline int64_t factor_to(int64_t value, int64_t multiple) {
     return multiple / std::gcd(value, multiple);
-}
-
-// The size of equal parts of at most that size.
-inline int64_t even_part(int64_t whole, int64_t most) {
-    return divide_up(whole, divide_up(whole, most));
 }
 
 // As many of `most` lanes that begin `stride` bytes apart as end evenly, or at least with a block.

@@ -3,6 +3,7 @@
 
 #include "core/integers.h"
 #include "core/layout.h"
+#include "device/costs.h"
 #include "device/strided_copy_plan.h"
 
 namespace ascend_grad::device {
@@ -39,9 +40,7 @@ constexpr int64_t kMaxGathered = 2048;
 constexpr int64_t kMaxPieces = 4095;
 constexpr int64_t kMaxRunStride = 128;  // bytes; beyond, reading what lies between does not pay
 constexpr int64_t kTransposedRows = 64;
-constexpr int64_t kBlockBytes = 32;
-constexpr int64_t kLineBytes = 64;           // that a scalar store touches
-constexpr int64_t kBytesPerCore = 16 << 10;  // below, another core costs more than it brings
+constexpr int64_t kLineBytes = 64;  // that a scalar store touches
 // The kernel's for the other products.
 constexpr int64_t kLanes = 16;  // columns at a time
 constexpr int64_t kBlockTileBytes = 32 << 10;
@@ -158,7 +157,7 @@ int64_t items_per_part(const StridedCopyTiling& tiling, int64_t to_size) {
 
 // Cores for `items` items of that many bytes, each the same number but the last.
 uint32_t share(StridedCopyTiling& tiling, int64_t item_bytes, int64_t multiple, uint32_t cores) {
-    const int64_t useful = divide_up(tiling.items * item_bytes, kBytesPerCore);
+    const int64_t useful = divide_up(tiling.items * item_bytes, kLeastCoreBytes);
     const int64_t wanted = std::clamp<int64_t>(useful, 1, cores);
     tiling.items_per_block = round_up(divide_up(tiling.items, wanted), multiple);
     return static_cast<uint32_t>(divide_up(tiling.items, tiling.items_per_block));

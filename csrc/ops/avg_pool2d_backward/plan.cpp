@@ -127,7 +127,7 @@ int64_t gathered_planes(const Op::Plan& plan) {
     const int64_t elements = std::max(plan.height.extent * plan.width.extent, plan.gathered);
     const int64_t most =
         std::min<int64_t>(256, pool_scratch::kTransposed / elements) / kMinPlanes * kMinPlanes;
-    const int64_t even = divide_up(plan.channels, divide_up(plan.channels, most));
+    const int64_t even = even_part(plan.channels, most);
     return std::min(plan.channels, round_up(even, kMinPlanes));
 }
 // Has the strides of grad_output be those of its transpose.

@@ -8,8 +8,6 @@
 namespace ascend_grad {
 namespace {
 
-constexpr int64_t kLeastCoreBytes = 16 << 10;  // that pay for starting another core
-
 bool covers_all(const PoolAxis& axis) {
     return axis.windows == 1 && axis.kernel - axis.pad >= axis.extent;
 }
@@ -20,8 +18,8 @@ PoolTiler::PoolTiler(const AvgPool2dBackward::Plan& plan, AvgPool2dBackwardTilin
                      int64_t element_bytes, const device::Product& product)
     : plan_(plan), t_(tiling), bytes_(element_bytes), product_(product), best_cycles_(HUGE_VAL) {
     const int64_t elements = t_.height * t_.width + t_.grad_height * t_.grad_width;
-    useful_cores_ =
-        std::min<int64_t>(product.cores, divide_up(t_.planes * elements * bytes_, kLeastCoreBytes));
+    useful_cores_ = std::min<int64_t>(
+        product.cores, divide_up(t_.planes * elements * bytes_, device::kLeastCoreBytes));
 }
 
 uint32_t PoolTiler::blocks() const {

@@ -1,6 +1,7 @@
 // Chooses the tiling of AvgPool2dBackward's device kernel.
 #pragma once
 
+#include "device/costs.h"
 #include "device/product.h"
 #include "ops/avg_pool2d_backward/op.h"
 #include "ops/avg_pool2d_backward/tiling.h"
@@ -34,7 +35,7 @@ class PoolTiler {
     };
 
     int64_t even() const {
-        return 512 / bytes_;
+        return device::kEvenBytes / bytes_;
     }  // elements between places where copies begin best
     // Whether the planes of a lane are one below the other, as one.
     static bool is_tall(const Choice& c) { return c.traversal == kPoolRows && c.lane_planes > 1; }

@@ -7,6 +7,10 @@
 #include "ops/avg_pool2d_backward/tiler.h"
 
 namespace ascend_grad {
+
+using device::kCopyCycles, device::kEvenBytes, device::kPieceCycles, device::kSharedRate,
+    device::kUnevenRate;
+
 namespace {
 
 // Sliding sums of so many terms, each made of those of half as many: additions, and by how many
@@ -27,7 +31,7 @@ struct Doublings {
 
 double PoolTiler::cycles(const Choice& c) const {
     if (c.traversal == kPoolColumns) return cycles_by_columns(c);
-    constexpr double kBytesPerCycle = 18, kLoadCycles = 20, kStoreCycles = 90;
+    constexpr double kLoadCycles = 20, kStoreCycles = 90;
     constexpr double kInstruction = 16;
     const auto plane = static_cast<double>(t_.height * t_.width);
     const auto grad_plane = static_cast<double>(t_.grad_height * t_.grad_width);
@@ -54,19 +58,20 @@ double PoolTiler::cycles(const Choice& c) const {
     const auto slow = [&](int64_t elements) {
         if (is_tall(c)) return 1.0;
         const int64_t bytes = kLanes * c.lane_planes * elements * bytes_;
-        double share = 1.0 - static_cast<double>(std::gcd(bytes, int64_t{512})) / 512;
+        double share = 1.0 - static_cast<double>(std::gcd(bytes, kEvenBytes)) / kEvenBytes;
         if (c.traversal == kPoolParts) share = 1.0;
         if (c.traversal == kPoolRows && elements > 3 * even())
             share *= 0.5 * static_cast<double>(even()) / static_cast<double>(elements);
-        return 1.0 + 0.43 * share;
+        return 1.0 + (1 / kUnevenRate - 1) * share;
     };
     const double bytes = row * (plane * slow(t_.height * t_.width) +
                                 grad_plane * slow(t_.grad_height * t_.grad_width));
     // While a store starts a load may use the memory.
     const bool is_packed =
         c.traversal == kPoolPlanes && c.lane_planes * t_.height * t_.width % kLanes == 0;
-    const double store_cycles = (is_packed ? 30 : kStoreCycles) * plane / (plane + grad_plane);
-    const double memory = bytes / kBytesPerCycle + loads * kLoadCycles + stores * store_cycles;
+    const double store_cycles =
+        (is_packed ? kCopyCycles : kStoreCycles) * plane / (plane + grad_plane);
+    const double memory = bytes / kSharedRate + loads * kLoadCycles + stores * store_cycles;
     double divided = has_one_divisor() ? 0.0 : static_cast<double>(t_.grad_height);
     if (t_.divisor_planes > 0) divided = 1.0 / t_.divisor_planes;
     const double instructions = loads * (12 + 2 * t_.cover_width) + stores * 12 + divided;
@@ -82,7 +87,7 @@ double PoolTiler::cycles(const Choice& c) const {
     if (is_tall(c)) groups /= kLanes;
     // The first load and the sums of the first and the last tile overlap with nothing. Dense ones
     // begin with a short load.
-    const double loading = t_.load_elements * row / kBytesPerCycle;
+    const double loading = t_.load_elements * row / kSharedRate;
     double alone = loading + (memory > vector ? 1 : 2) * vector / stores;
     if (t_.dense != 0) alone = 0.3 * loading + vector / stores / 2;
     // Inside windows both cores take these, and where no block begins the first store is not even.
@@ -90,16 +95,16 @@ double PoolTiler::cycles(const Choice& c) const {
         const double twice =
             c.unit % plan_.height.stride != 0 ? static_cast<double>(t_.grad_width) * row : 0.0;
         const bool in_block = c.unit * t_.width * bytes_ % 32 != 0;
-        alone += (twice + (in_block ? 0.4 * t_.tile_elements * row : 0.0)) / kBytesPerCycle;
+        alone += (twice + (in_block ? 0.4 * t_.tile_elements * row : 0.0)) / kSharedRate;
     }
     // One buffer to store from: the vector unit waits for stores.
-    const double waits = c.store_buffers == 1 ? 0.3 * plane * row / kBytesPerCycle : 0.0;
+    const double waits = c.store_buffers == 1 ? 0.3 * plane * row / kSharedRate : 0.0;
     return (std::max(memory, vector) + waits) * groups + alone;
 }
 
 // The same of kPoolColumns, where each row of a lane is transposed by itself.
 double PoolTiler::cycles_by_columns(const Choice& c) const {
-    constexpr double kBytesPerCycle = 18, kCopy = 30, kPiece = 4, kInstruction = 16;
+    constexpr double kInstruction = 16;
     const auto bytes = static_cast<double>(bytes_);
     const auto cores = static_cast<double>(useful_cores_);
     const double rows =
@@ -108,10 +113,10 @@ double PoolTiler::cycles_by_columns(const Choice& c) const {
     const double loads = windows / static_cast<double>(c.load);
     const double stores = rows / static_cast<double>(c.height);
     const auto copy = [&](double count, double copies, int64_t columns, int64_t together) {
-        const bool is_even = together * columns * bytes_ % 512 == 0;
-        return count * static_cast<double>(columns) * bytes / kBytesPerCycle /
-                   (is_even ? 1.0 : 0.7) +
-               count * kPiece + copies * kCopy;
+        const bool is_even = together * columns * bytes_ % kEvenBytes == 0;
+        return count * static_cast<double>(columns) * bytes / kSharedRate /
+                   (is_even ? 1.0 : kUnevenRate) +
+               count * kPieceCycles + copies * kCopyCycles;
     };
     const double loading = copy(windows, loads, t_.grad_width, c.load);
     const double memory = loading + copy(rows, stores, t_.width, c.height);

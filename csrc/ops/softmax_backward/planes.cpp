@@ -9,7 +9,6 @@ namespace ascend_grad::softmax_backward {
 namespace {
 
 constexpr int64_t kLanes = 16;
-constexpr int64_t kMinBytesPerBlock = 16 << 10;  // below, starting a core costs more than it saves
 constexpr int64_t kMinRowTileBytes = 4 << 10;
 constexpr int64_t kMaxTileRows = 4095;  // that one copy can have
 constexpr int64_t kRowsAtOnce = 8;
@@ -17,7 +16,6 @@ constexpr int64_t kLongestPeriod = 4080;  // of small planes' sums, in elements
 // Estimates, to choose by.
 constexpr double kElementCycles = 0.15;   // of vector instructions, of float32
 constexpr double kWideningCycles = 0.25;  // of 16-bit elements
-constexpr double kCoreRate = 18;          // bytes of one of all cores
 constexpr double kSharedFactor = 1.005;   // more time, before cores meet inside blocks
 
 }  // namespace
@@ -27,7 +25,8 @@ int64_t saturating_blocks(const device::Product& product) {
 }
 
 int64_t most_blocks(const Shape& shape, const device::Product& product) {
-    const int64_t blocks = shape.numel() * (2 * shape.in_size + shape.out_size) / kMinBytesPerBlock;
+    const int64_t blocks =
+        shape.numel() * (2 * shape.in_size + shape.out_size) / device::kLeastCoreBytes;
     return std::clamp<int64_t>(blocks, 1, product.cores);
 }
 
@@ -96,7 +95,7 @@ double rows_cycles(const Shape& shape, const device::Product& product, int64_t r
     const auto length = static_cast<double>(shape.length * shape.inner);
     const auto share = static_cast<double>(divide_up(groups, blocks) * rows);
     const double copies =
-        length * static_cast<double>(2 * shape.in_size + shape.out_size) / kCoreRate;
+        length * static_cast<double>(2 * shape.in_size + shape.out_size) / device::kSharedRate;
     const double computing = length * (shape.in_size == 4 ? kElementCycles : kWideningCycles);
     return share * std::max(copies * busy / product.cores, computing);
 }
@@ -117,7 +116,7 @@ int64_t rows_per_group(const Shape& shape, const device::Product& product) {
         rows_cycles(shape, product, whole) > kSharedFactor * rows_cycles(shape, product, 1)) {
         return 1;
     }
-    int64_t rows = 512 / std::gcd<int64_t>(row_bytes, 512);
+    int64_t rows = device::kEvenBytes / std::gcd(row_bytes, device::kEvenBytes);
     while (rows > whole && shape.outer < 16 * product.cores * rows) rows /= 2;
     return rows;
 }
@@ -174,7 +173,7 @@ bool tile_rows(const Shape& shape, const device::Product& product, SoftmaxBackwa
     int64_t rows = std::min({std::max(divide_up(share, 4), least_rows), most, share});
     // As they lie, copies begin evenly where that leaves room for nearly as many rows, else at
     // blocks.
-    const int64_t even = 512 / shape.least_size();
+    const int64_t even = device::kEvenBytes / shape.least_size();
     const int64_t most_even = product.has_byte_copies ? most_rows(shape, product, pitch, even) : 0;
     const bool has_room = 4 * most_even >= 3 * rows;
     const int64_t fit = has_room ? most_even : most;

@@ -52,13 +52,14 @@ StripTiler::Choice StripTiler::best() {
     const int64_t most_parts = may_team() ? most : 1;
     is_packed_ = true;
     for (int64_t parts = 1; may_pack() && parts <= most_parts; ++parts) {
-        try_strips(shape_.inner, 512 / least_size(), parts, most);
+        try_strips(shape_.inner, device::kEvenBytes / least_size(), parts, most);
     }
     is_packed_ = false;
     if (shape_.inner == 1) return best_;
     // Columns and rows between multiples of 512 bytes.
-    const int64_t step = 512 / shape_.in_size;
-    const int64_t even = 512 / std::gcd<int64_t>(shape_.inner * least_size(), 512);
+    const int64_t step = device::kEvenBytes / shape_.in_size;
+    const int64_t even =
+        device::kEvenBytes / std::gcd(shape_.inner * least_size(), device::kEvenBytes);
     const bool may_be_even = even > 1 && even <= kMostEvenRows && product_.has_byte_copies;
     const int64_t narrowest = step / 2;
     for (int64_t k = 1; may_be_even && k <= 8 && k * narrowest < shape_.inner; ++k) {
@@ -66,12 +67,13 @@ StripTiler::Choice StripTiler::best() {
             try_strips(k * narrowest, even, parts, most);
         }
     }
-    const bool is_uneven = product_.has_byte_copies && shape_.inner * least_size() % 512 != 0;
+    const bool is_uneven =
+        product_.has_byte_copies && shape_.inner * least_size() % device::kEvenBytes != 0;
     for (int64_t k = 1; k <= 64; k += k < 8 ? 1 : k < 16 ? 2 : k < 32 ? 4 : 8) {
         int64_t width = std::min(k * step, shape_.inner);
         // Where rows begin anywhere, strips do as well, and are equal.
         if (is_uneven && width < shape_.inner) {
-            width = round_up(divide_up(shape_.inner, divide_up(shape_.inner, width)), 16);
+            width = round_up(even_part(shape_.inner, width), 16);
         }
         for (int64_t parts = 1; parts <= (has_whole_rows() ? most_parts : 1); ++parts) {
             try_strips(width, 1, parts, most);
@@ -102,7 +104,7 @@ int64_t StripTiler::row_bytes() const {
 }
 
 int64_t StripTiler::packed_pitch() const {
-    if (shape_.inner == 1) return 512 / shape_.in_size;
+    if (shape_.inner == 1) return device::kEvenBytes / shape_.in_size;
     return round_up(kLeastPitch, std::lcm<int64_t>(shape_.inner, 8));
 }
 
@@ -140,7 +142,8 @@ int64_t StripTiler::most_units(const SoftmaxBackwardTiling& t, int64_t buffers, 
 
 int64_t StripTiler::shift_of(int64_t width, int64_t unit) const {
     int64_t shift = 0;
-    while (shift < unit && (shift * shape_.inner - width) * least_size() % 512 != 0) ++shift;
+    while (shift < unit && (shift * shape_.inner - width) * least_size() % device::kEvenBytes != 0)
+        ++shift;
     return shift;
 }
 
@@ -195,7 +198,7 @@ bool StripTiler::choose_teams(SoftmaxBackwardTiling& t, int64_t chunks, int64_t 
     } else {
         const int64_t units = most_units(t, buffers, false);
         if (units == 0) return false;
-        tile = divide_up(part, divide_up(part, units));
+        tile = even_part(part, units);
         chunks = divide_up(part, tile);
     }
     t.tile = static_cast<uint32_t>(tile);

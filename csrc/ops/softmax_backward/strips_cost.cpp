@@ -5,12 +5,13 @@
 #include "ops/softmax_backward/strip_tiler.h"
 
 namespace ascend_grad::softmax_backward {
+
+using device::kCopyCycles, device::kCoreRate, device::kEvenBytes, device::kPieceCycles,
+    device::kUnevenRate;
+
 namespace {
 
 // Estimates in cycles, to choose by.
-constexpr double kCoreRate = 32;  // bytes of one core
-constexpr double kPieceCycles = 4;
-constexpr double kCopyCycles = 30;       // of a copy of its own
 constexpr double kStripCycles = 200;     // from the last chunk's sums to the first one's result
 constexpr double kChunkCycles = 120;     // of vector instructions' start-ups in both passes
 constexpr double kApartCycles = 75;      // of the copies of a row that goes by itself
@@ -22,10 +23,9 @@ constexpr double kSliceCycles = 500;     // more, with a second barrier
 constexpr double kCombineCycles = 400;   // more, of several packed columns
 constexpr double kElementCycles = 0.1;   // of vector instructions
 constexpr double kWideningFactor = 1.6;  // more, where inputs are converted
-constexpr double kUnalignedFactor = 0.7;
-constexpr double kCopiesFactor = 5;     // of the least time, with copies of all tensors
-constexpr double kCopiesCycles = 6000;  // more, for any size
-constexpr int64_t kLeastRow = 16;       // elements, that strided copies take as blocks
+constexpr double kCopiesFactor = 5;      // of the least time, with copies of all tensors
+constexpr double kCopiesCycles = 6000;   // more, for any size
+constexpr int64_t kLeastRow = 16;        // elements, that strided copies take as blocks
 
 }  // namespace
 
@@ -42,11 +42,11 @@ double StripTiler::slowness(const SoftmaxBackwardTiling& t) const {
     } else if (t.rows_apart > 0) {
         // All but half of 512 bytes.
         even = 1 - 256 / static_cast<double>(t.width * shape_.least_size());
-    } else if (shape_.inner * shape_.in_size % 512 == 0 &&
-               (t.strips_per_plane == 1 || t.width * shape_.in_size % 512 == 0)) {
+    } else if (shape_.inner * shape_.in_size % kEvenBytes == 0 &&
+               (t.strips_per_plane == 1 || t.width * shape_.in_size % kEvenBytes == 0)) {
         even = 1;
     }
-    return even + (1 - even) / kUnalignedFactor;
+    return even + (1 - even) / kUnevenRate;
 }
 
 double StripTiler::cycles(const SoftmaxBackwardTiling& t, int64_t teams) const {

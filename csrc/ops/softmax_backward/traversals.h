@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/integers.h"
+#include "device/costs.h"
 #include "device/plan.h"
 #include "ops/softmax_backward/tiling.h"
 
