@@ -152,7 +152,9 @@ void cut_into_tasks(Op::Plan& plan, int64_t row_bytes) {
     plan.is_plane = plan.is_plane && plan.rows_per_group == extent;
     plan.has_small_planes = has_small_planes(plan);
     plan.groups_per_loop = divide_up(extent, plan.rows_per_group);
-    plan.groups_per_tile = std::max<int64_t>(1, Op::kStaged / (plan.chunk * plan.rows_per_group));
+    plan.groups_per_tile =
+        plan.chunks > 1 ? 1
+                        : std::max<int64_t>(1, Op::kStaged / (plan.chunk * plan.rows_per_group));
     plan.groups = plan.rows.iterations() / extent * plan.groups_per_loop;
 
     // Were groups the smallest: no number of threads changes this.

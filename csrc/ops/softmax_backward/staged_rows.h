@@ -1,5 +1,6 @@
 // Rows that no kernel reads as they lie: a tile of them is made dense and float, worked on there
-// and taken back.
+// and taken back. A tile is whole planes, or chunks of rows, or some elements of neighbouring rows,
+// whose sums by lanes go on from tile to tile.
 #pragma once
 
 #include "isa/box.h"
@@ -127,7 +128,7 @@ class StagedRows {
         for (int k = 0; k < 3; ++k) {
             loops.stride[0][k] = length * count_ * kSize;
             loops.stride[inner][k] = plan_.stages_along ? length * kSize : kSize;
-            dense_.stride[k] = plan_.stages_along ? kSize : count() * kSize;
+            dense_.stride[k] = plan_.stages_along ? kSize : count_ * kSize;
         }
         dense_.rows_per_group = loops.extent[inner];
         dense_.groups = plan_.stages_along ? 1 : planes_;
