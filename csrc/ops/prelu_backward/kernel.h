@@ -45,11 +45,8 @@ struct PreluBackwardKernel {
         ChannelSum<PreluElement<T>> sum(plan.sums, element, operands, partials, streaming);
         alignas(64) float weight[LaneSums<1>::kMaxChannels];
         for (int64_t task = begin; task < end; ++task) {
-            const int64_t first = sum.first_channel(task);
-            for (int c = 0; c < sum.channel_count(task); ++c) {
-                const int64_t offset = plan.one_weight ? 0 : plan.weight.offset(first + c, 0);
-                weight[c] = read_as<T>(static_cast<const char*>(addresses[Op::kWeight]) + offset);
-            }
+            load_weights(plan, static_cast<const char*>(addresses[Op::kWeight]), weight,
+                         sum.first_channel(task), sum.channel_count(task));
             sum.run(task, weight);
         }
         if (streaming) stream_fence();
@@ -67,12 +64,29 @@ struct PreluBackwardKernel {
             const int64_t last = least(first + Op::kFinishTile, plan.channels);
             float totals[Op::kFinishTile];
             add_blocks(plan.sums, partials, 0, first, last, totals);
-            for (int64_t c = first; c < last; ++c) {
-                write_as<T>(grad_weight + plan.grad_weight.offset(c, 0), totals[c - first]);
+            if (plan.grad_weight.count <= 1) {
+                store_run<T>(grad_weight + plan.grad_weight.offset(first, 0),
+                             plan.grad_weight.stride[0][0], totals, static_cast<int>(last - first));
+                continue;
             }
+            for (int64_t c = first; c < last; ++c)
+                write_as<T>(grad_weight + plan.grad_weight.offset(c, 0), totals[c - first]);
         }
     }
 
+  private:
+    // Of n channels.
+    static void load_weights(const Op::Plan& plan, const char* from, float* to, int64_t first,
+                             int n) {
+        if (plan.one_weight || plan.weight.count <= 1) {
+            const int64_t stride = plan.one_weight ? 0 : plan.weight.stride[0][0];
+            load_run<T>(to, from + first * stride, stride, n);
+            return;
+        }
+        for (int c = 0; c < n; ++c) to[c] = read_as<T>(from + plan.weight.offset(first + c, 0));
+    }
+
+  public:
     static constexpr Op::Kernels kernels() { return {accumulate, finish}; }
 };
 
