@@ -246,6 +246,7 @@ void cut_into_tasks(ChannelSumPlan& plan, int64_t size, int64_t bytes) {
     plan.channel_tiles = divide_up(plan.channels, plan.channel_tile);
     if (plan.traversal == Traversal::kAlongChannels) choose_group(plan, size, from_memory);
     plan.tasks = outer * plan.channel_tiles;
+    plan.asks_for_tiles = plan.stages && from_memory && plan.channel_tiles > 1;
 }
 
 }  // namespace

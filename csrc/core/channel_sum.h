@@ -63,10 +63,22 @@ struct ChannelSumPlan {
     int64_t prefetch;        // how many bytes ahead loads are asked for; 0: none are
     bool asks_into_second;   // into the second cache
     bool asks;               // kAlongPositions: loads are asked for
+    bool asks_for_tiles;     // staged: for those of the next channels
 
     // Inlined even without optimisation: instruction set levels must not share it.
     __attribute__((always_inline)) int64_t partial_count() const {
         return blocks * sums * channels;
+    }
+};
+
+// The blocks' sums, by block, sum and channel: of `channels` channels from `first` on.
+struct Partials {
+    float* at;
+    int64_t channels;
+    int64_t first;
+    __attribute__((always_inline)) float* of(const ChannelSumPlan& plan, int64_t block, int sum,
+                                             int64_t channel) const {
+        return at + (block * plan.sums + sum) * channels + channel - first;
     }
 };
 

@@ -50,9 +50,10 @@ class AlongChannels {
         if (whole < length) group_by_group(row, begin + whole, length - whole);
     }
     // The block's sums.
-    void finish(float* partials) {
+    void finish(const Partials& partials, int64_t block) {
         lanes_.add_lanes();
-        for (int k = 0; k < kSums; ++k) lanes_.copy(k, channels_, partials + k * plan_.channels);
+        for (int k = 0; k < kSums; ++k)
+            lanes_.copy(k, channels_, partials.of(plan_, block, k, channel_));
     }
 
   private:

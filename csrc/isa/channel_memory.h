@@ -91,12 +91,25 @@ class ChannelStage {
                            {length, stride, to_position}};
             char* from = memory + offset[operand];
             char* to = tile + done * to_position;
+            if (!stores && plan_.asks_for_tiles) ask_for_next(from, axes[0], axes[1]);
             if (stores) {
                 std::swap(from, to);
                 for (Axis& axis : axes) std::swap(axis.from, axis.to);
             }
             copy_block<Bits>(to, from, axes, spare_);
             done += count * length;
+        }
+    }
+
+    // The same positions of the next channels, unless they are far apart: hardware finds the few
+    // lines of an item too late (measured on Zen 4: up to 1.5 times the time).
+    static void ask_for_next(const char* from, Axis channels, Axis items) {
+        constexpr int64_t kFar = 8192;
+        const int64_t bytes = channels.count * channels.from;
+        if (bytes > kFar) return;
+        for (int64_t i = 0; i < items.count; ++i) {
+            prefetch<Cache::kSecond>(from + i * items.from, static_cast<uintptr_t>(bytes),
+                                     static_cast<int>(bytes));
         }
     }
 

@@ -20,32 +20,39 @@ class ChannelSum {
   public:
     // `addresses` of the operands.
     ChannelSum(const ChannelSumPlan& plan, const Element& element, char* const* addresses,
-               float* partials, bool streaming)
+               bool streaming)
         : plan_(plan),
           element_(element),
           memory_{plan, addresses},
-          partials_(partials),
           streaming_(streaming),
           sink_(streaming && !plan.transposes, nullptr),
           stage_(memory_),
           along_channels_(memory_, stage_, element, streaming, result_) {}
 
-    int64_t first_channel(int64_t task) const {
-        return task % plan_.channel_tiles * plan_.channel_tile;
-    }
-    int channel_count(int64_t task) const {
-        return static_cast<int>(least(plan_.channel_tile, plan_.channels - first_channel(task)));
+    // Runs tasks. load(parameters, first, n) sets the parameters of n channels. `partials` get
+    // every block's sums; where they are null, a channel has one block, and what a task has summed
+    // goes to finish(partials, begin, end).
+    template <class Load, class Finish>
+    void run(int64_t begin, int64_t end, float* partials, const Load& load, const Finish& finish) {
+        alignas(64) float parameters[LaneSums<1>::kMaxChannels];
+        float kept[kSums * kChannelTile];
+        parameters_ = parameters;
+        for (int64_t task = begin; task < end; ++task) {
+            channel_ = task % plan_.channel_tiles * plan_.channel_tile;
+            channels_ = static_cast<int>(least(plan_.channel_tile, plan_.channels - channel_));
+            partials_ = partials == nullptr ? Partials{kept, kChannelTile, channel_}
+                                            : Partials{partials, plan_.channels, 0};
+            load(parameters, channel_, channels_);
+            for (int i = channels_; i < plan_.lanes_together * channels_; ++i)
+                parameters[i] = parameters[i - channels_];
+            run(task);
+            if (partials == nullptr) finish(partials_, channel_, channel_ + channels_);
+        }
     }
 
-    // `parameters`: one for each channel of the task, in an array of LaneSums<1>::kMaxChannels;
-    // what is behind them is overwritten.
-    void run(int64_t task, float* parameters) {
+  private:
+    void run(int64_t task) {
         const int64_t outer = task / plan_.channel_tiles;
-        channel_ = first_channel(task);
-        channels_ = channel_count(task);
-        parameters_ = parameters;
-        for (int i = channels_; i < plan_.lanes_together * channels_; ++i)
-            parameters[i] = parameters[i - channels_];
         if (plan_.chunks_per_row == 1) {
             const int64_t row = outer * plan_.rows_per_block;
             run_rows(row, least(row + plan_.rows_per_block, plan_.rows), outer);
@@ -58,12 +65,11 @@ class ChannelSum {
         run_chunks(row, chunk, least(chunk + plan_.chunks_per_task, plan_.chunks_per_row));
     }
 
-  private:
     char* address(int operand, int64_t channel, int64_t row) const {
         return memory_.address(operand, channel, row);
     }
-    float* partial(int64_t block) const {
-        return partials_ + block * kSums * plan_.channels + channel_;
+    float* partial(int64_t block, int sum, int c) const {
+        return partials_.of(plan_, block, sum, channel_ + c);
     }
 
     // One block made of whole rows.
@@ -72,7 +78,7 @@ class ChannelSum {
             along_channels_.clear(channel_, channels_, parameters_);
             for (int64_t row = begin; row < end; ++row)
                 along_channels_.add(row, 0, plan_.row_length);
-            along_channels_.finish(partial(block));
+            along_channels_.finish(partials_, block);
             return;
         }
         Lanes sums[kMaxTile][kSums];
@@ -109,7 +115,7 @@ class ChannelSum {
             if (plan_.traversal == Traversal::kAlongChannels) {
                 along_channels_.clear(channel_, channels_, parameters_);
                 along_channels_.add(row, chunk * plan_.chunk, length(chunk));
-                along_channels_.finish(partial(first_block + chunk));
+                along_channels_.finish(partials_, first_block + chunk);
             } else {
                 Lanes sums[kMaxTile][kSums];
                 clear(sums, channels_);
@@ -150,7 +156,7 @@ class ChannelSum {
             for (int k = 0; k < kSums; ++k) sums[i][k] = splat(0.0f);
     }
     void finish_channel(int64_t block, int c, const Lanes* sums) {
-        for (int k = 0; k < kSums; ++k) partial(block)[k * plan_.channels + c] = tree_sum(sums[k]);
+        for (int k = 0; k < kSums; ++k) *partial(block, k, c) = tree_sum(sums[k]);
     }
     // All of the task. A -0 becomes 0, which is what it is added to.
     void finish_channels(int64_t block, const Lanes (*sums)[kSums]) {
@@ -159,7 +165,7 @@ class ChannelSum {
             for (int k = 0; k < kSums; ++k) {
                 Folded folded[kFoldedRows];
                 for (int i = 0; i < kFoldedRows; ++i) folded[i] = fold(sums[c + i][k]);
-                tree_sums(folded, partial(block) + k * plan_.channels + c);
+                tree_sums(folded, partial(block, k, c));
             }
         }
         for (; c < channels_; ++c) finish_channel(block, c, sums[c]);
@@ -283,7 +289,7 @@ class ChannelSum {
     const ChannelSumPlan& plan_;
     const Element& element_;
     const ChannelMemory memory_;
-    float* partials_;
+    Partials partials_{};
     const bool streaming_;
     Sink<T> sink_;
     int64_t channel_ = 0;
@@ -296,12 +302,17 @@ class ChannelSum {
 };
 
 // totals[c - begin] = sum over blocks of one of the sums, for channels [begin, end) of at most 64.
-inline void add_blocks(const ChannelSumPlan& plan, const float* partials, int sum, int64_t begin,
+inline void add_blocks(const ChannelSumPlan& plan, const Partials& partials, int sum, int64_t begin,
                        int64_t end, float* totals) {
-    double total[64] = {};
     const int n = static_cast<int>(end - begin);
+    if (plan.blocks == 1) {
+        const float* from = partials.of(plan, 0, sum, begin);
+        for (int i = 0; i < n; ++i) totals[i] = from[i] + 0.0f;  // -0 becomes 0, as below
+        return;
+    }
+    double total[64] = {};
     for (int64_t block = 0; block < plan.blocks; ++block) {
-        const float* from = partials + (block * plan.sums + sum) * plan.channels + begin;
+        const float* from = partials.of(plan, block, sum, begin);
         for (int i = 0; i < n; ++i) total[i] += static_cast<double>(from[i]);
     }
     for (int i = 0; i < n; ++i) totals[i] = static_cast<float>(total[i]);

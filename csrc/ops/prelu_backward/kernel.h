@@ -42,26 +42,31 @@ struct PreluBackwardKernel {
                                   static_cast<char*>(addresses[Op::kSelf]),
                                   static_cast<char*>(addresses[Op::kGradInput])};
         const PreluElement<T> element;
-        ChannelSum<PreluElement<T>> sum(plan.sums, element, operands, partials, streaming);
-        alignas(64) float weight[LaneSums<1>::kMaxChannels];
-        for (int64_t task = begin; task < end; ++task) {
-            load_weights(plan, static_cast<const char*>(addresses[Op::kWeight]), weight,
-                         sum.first_channel(task), sum.channel_count(task));
-            sum.run(task, weight);
-        }
+        ChannelSum<PreluElement<T>> sum(plan.sums, element, operands, streaming);
+        const auto load = [&](float* weight, int64_t first, int n) {
+            load_weights(plan, static_cast<const char*>(addresses[Op::kWeight]), weight, first, n);
+        };
+        sum.run(begin, end, partials, load, [&](const Partials& sums, int64_t first, int64_t last) {
+            finish_channels(plan, addresses, sums, first, last);
+        });
         if (streaming) stream_fence();
     }
 
-    static void finish(const Op::Plan& plan, void* const* addresses, const float* partials,
-                       int64_t begin, int64_t end) {
-        char* grad_weight = static_cast<char*>(addresses[Op::kGradWeight]);
+    static void finish(const Op::Plan& plan, void* const* addresses, float* partials, int64_t begin,
+                       int64_t end) {
         if (plan.one_weight) {
-            write_as<T>(grad_weight, add_all(partials, plan.sums.partial_count()));
+            write_as<T>(static_cast<char*>(addresses[Op::kGradWeight]),
+                        add_all(partials, plan.sums.partial_count()));
             return;
         }
-        for (int64_t tile = begin; tile < end; ++tile) {
-            const int64_t first = tile * Op::kFinishTile;
-            const int64_t last = least(first + Op::kFinishTile, plan.channels);
+        finish_channels(plan, addresses, {partials, plan.channels, 0}, begin * Op::kFinishTile,
+                        least(end * Op::kFinishTile, plan.channels));
+    }
+    static void finish_channels(const Op::Plan& plan, void* const* addresses,
+                                const Partials& partials, int64_t begin, int64_t end) {
+        char* grad_weight = static_cast<char*>(addresses[Op::kGradWeight]);
+        for (int64_t first = begin; first < end; first += Op::kFinishTile) {
+            const int64_t last = least(first + Op::kFinishTile, end);
             float totals[Op::kFinishTile];
             add_blocks(plan.sums, partials, 0, first, last, totals);
             if (plan.grad_weight.count <= 1) {
@@ -74,7 +79,6 @@ struct PreluBackwardKernel {
         }
     }
 
-  private:
     // Of n channels.
     static void load_weights(const Op::Plan& plan, const char* from, float* to, int64_t first,
                              int n) {
@@ -86,7 +90,6 @@ struct PreluBackwardKernel {
         for (int c = 0; c < n; ++c) to[c] = read_as<T>(from + plan.weight.offset(first + c, 0));
     }
 
-  public:
     static constexpr Op::Kernels kernels() { return {accumulate, finish}; }
 };
 

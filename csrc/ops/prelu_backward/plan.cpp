@@ -63,6 +63,8 @@ Op::Plan Op::plan(const Args& args) {
     const int64_t bytes_per_element = 3 * static_cast<int64_t>(data_type_size(self.dtype));
     plan.bytes = saturated_bytes(self.numel, bytes_per_element);
     plan.streams = streams(plan.sums, args);
+    plan.in_one_pass = plan.sums.blocks == 1 && !plan.one_weight;
+    if (plan.in_one_pass) return plan;
     plan.workspace_size = static_cast<uint64_t>(plan.sums.partial_count()) * sizeof(float);
     return plan;
 }
