@@ -31,6 +31,9 @@ constexpr int64_t kNextLoadsBytes = 1024;
 // that still makes kManyBlocks of a channel; else, and where they have several rows, up to this.
 constexpr int64_t kSharedSumBlock = 1024;
 constexpr int64_t kManyBlocks = 32;
+// Positions of many channels that are too few for vectors along them, measured.
+constexpr int64_t kShortRow = 8;
+constexpr int kInputs = 2;
 static_assert(kChunksPerTask == kTaskElements / kSharedSumBlock);
 
 void view_as_channels_and_rows(ChannelSumPlan& plan, const TensorView* const* views) {
@@ -80,8 +83,35 @@ bool follow_each_other(const ChannelSumPlan& plan, int64_t size) {
     return result;
 }
 
-Traversal choose_traversal(ChannelSumPlan& plan, const TensorView* const* views) {
-    constexpr int kInputs = 2;
+// Whether some operand's channels are neighbours, or only a few positions apart.
+bool has_near_channels(const ChannelSumPlan& plan, int64_t size) {
+    const auto is_near = [&](int64_t stride) { return stride <= 2 * kSumLanes * size; };
+    return std::any_of(plan.channel_stride, plan.channel_stride + plan.operands, is_near);
+}
+
+// Which way staged tiles lie: as memory does, but for very short runs along positions.
+Traversal staged_traversal(const ChannelSumPlan& plan, bool many_channels) {
+    const int inner = plan.positions.count - 1;
+    bool has_near_channels = true;
+    for (int k = 0; inner >= 0 && k < kInputs; ++k) {
+        has_near_channels =
+            has_near_channels && plan.channel_stride[k] < plan.positions.stride[inner][k];
+    }
+    return many_channels && (has_near_channels || plan.row_length < kShortRow)
+               ? Traversal::kAlongChannels
+               : Traversal::kAlongPositions;
+}
+
+void stage_others(ChannelSumPlan& plan, int64_t size) {
+    for (int k = 0; k < plan.operands; ++k) {
+        plan.staged[k] = plan.traversal == Traversal::kAlongChannels
+                             ? plan.channel_stride[k] != size
+                             : position_step(plan, k, size) != 1;
+        plan.stages = plan.stages || plan.staged[k];
+    }
+}
+
+void choose_traversal(ChannelSumPlan& plan, const TensorView* const* views) {
     const int64_t size = static_cast<int64_t>(data_type_size(views[0]->dtype));
     const int64_t step = position_step(plan, 0, size);
     const bool steps = (step == 1 || step == 2) && position_step(plan, 1, size) == step;
@@ -89,27 +119,29 @@ Traversal choose_traversal(ChannelSumPlan& plan, const TensorView* const* views)
     const int output = plan.operands > kInputs ? kInputs : 0;
     const bool output_steps = output == 0 || position_step(plan, output, size) == 1;
     const bool output_has_runs = plan.channel_stride[output] == size;
-    plan.position_step = static_cast<int32_t>(step);
-    const int inner = plan.positions.count - 1;
-    for (int k = 0; k < plan.operands; ++k) {
-        const bool has_few_positions = inner >= 0 && plan.positions.extent[inner] < kSumLanes &&
-                                       plan.positions.stride[inner][k] == size;
-        const int64_t near = has_few_positions ? plan.positions.extent[inner] * size : size;
-        plan.has_near_channels = plan.has_near_channels || plan.channel_stride[k] == near ||
-                                 plan.channel_stride[k] == size;
-    }
     // With few channels a vector along them is mostly empty.
     const bool many_channels = plan.channels >= kSumLanes / 2;
-    const bool along_positions = steps && output_steps;
+    const bool are_short = many_channels && plan.row_length < kShortRow;
+    const bool along_positions = steps && output_steps && !are_short;
     const bool along_channels =
         has_runs && output_has_runs &&
         (many_channels || plan.row_length == 1 || follow_each_other(plan, size));
-    if (along_positions && !(along_channels && plan.row_length < plan.channels))
-        return Traversal::kAlongPositions;
-    if (along_channels) return Traversal::kAlongChannels;
-    plan.transposes = many_channels && ((steps && output_has_runs) || (has_runs && output_steps));
-    if (!plan.transposes) return Traversal::kStaged;
-    return steps && output_has_runs ? Traversal::kAlongPositions : Traversal::kAlongChannels;
+    plan.position_step = static_cast<int32_t>(step);
+    if (along_positions && !(along_channels && plan.row_length < plan.channels)) {
+        plan.traversal = Traversal::kAlongPositions;
+        return;
+    }
+    plan.traversal = Traversal::kAlongChannels;
+    if (along_channels) return;
+    const bool crosses = steps && output_has_runs && !are_short;
+    plan.transposes = many_channels && (crosses || (has_runs && output_steps));
+    if (plan.transposes) {
+        if (crosses) plan.traversal = Traversal::kAlongPositions;
+        return;
+    }
+    plan.traversal = staged_traversal(plan, many_channels);
+    plan.position_step = 1;
+    stage_others(plan, size);
 }
 
 // kAlongChannels: how many positions are taken at a time, and how far ahead later ones are
@@ -119,6 +151,10 @@ void choose_group(ChannelSumPlan& plan, int64_t size, bool from_memory) {
     const bool writes = plan.operands > 2;
     // Measured: where a position's channels are no single run of memory, or a long one that is
     // written, lanes one by one take 0.5 to 0.95 of the time.
+    if (plan.stages) {
+        plan.position_group = kSumLanes;
+        return;
+    }
     plan.by_lane = from_memory && plan.lanes_together == 1 && !plan.transposes &&
                    (plan.channels > kChannelTile || (writes && plan.channels == kChannelTile));
     if (plan.by_lane) {
@@ -143,7 +179,7 @@ void choose_group(ChannelSumPlan& plan, int64_t size, bool from_memory) {
 // kAlongChannels: how many positions that follow each other fit a tile: all sixteen, or a number
 // that makes whole vectors.
 int32_t lanes_together(const ChannelSumPlan& plan, int64_t size) {
-    if (plan.transposes || !follow_each_other(plan, size)) return 1;
+    if (plan.transposes || plan.stages || !follow_each_other(plan, size)) return 1;
     int32_t lanes = kSumLanes;
     while (lanes > 1 && lanes * plan.channels > kChannelTile) lanes /= 2;
     return lanes == kSumLanes || lanes * plan.channels % kWholeChannels == 0 ? lanes : 1;
@@ -165,6 +201,12 @@ int64_t even_tile(const ChannelSumPlan& plan, int64_t outer, int64_t bytes) {
                                       threads_for(bytes), kUneven);
 }
 
+// kAlongPositions, staged: few where they are far apart in memory and rows are long.
+int64_t staged_channels(const ChannelSumPlan& plan, int64_t size) {
+    if (has_near_channels(plan, size)) return kStagedLines;
+    return std::clamp<int64_t>(kSharedSumBlock / plan.row_length, 1, kStagedLines);
+}
+
 void cut_into_tasks(ChannelSumPlan& plan, int64_t size, int64_t bytes) {
     const int64_t lanes = std::min<int64_t>(kSumLanes, plan.row_length);
     const bool from_memory = bytes > kCachedBytes;
@@ -172,7 +214,7 @@ void cut_into_tasks(ChannelSumPlan& plan, int64_t size, int64_t bytes) {
     const int64_t most_chunks =
         kTaskElements / (plan.chunk > kSharedSumBlock ? kSumBlock : kSharedSumBlock);
     plan.chunks_per_task =
-        plan.traversal == Traversal::kAlongPositions && !plan.transposes
+        plan.traversal == Traversal::kAlongPositions && !plan.transposes && !plan.stages
             ? divide_up(plan.chunks_per_row, divide_up(plan.chunks_per_row, most_chunks))
             : 1;
     const int64_t outer = plan.chunks_per_row == 1
@@ -180,8 +222,9 @@ void cut_into_tasks(ChannelSumPlan& plan, int64_t size, int64_t bytes) {
                               : plan.rows * divide_up(plan.chunks_per_row, plan.chunks_per_task);
     switch (plan.traversal) {
         case Traversal::kAlongPositions:
-            plan.channel_tile =
-                plan.transposes ? kFewChannels : row_channels(plan, outer, size, bytes);
+            plan.channel_tile = plan.transposes ? kFewChannels
+                                : plan.stages   ? staged_channels(plan, size)
+                                                : row_channels(plan, outer, size, bytes);
             break;
         case Traversal::kAlongChannels:
             // Whole vectors, so that tiles start as aligned as the tensor does. From memory, long
@@ -190,6 +233,7 @@ void cut_into_tasks(ChannelSumPlan& plan, int64_t size, int64_t bytes) {
             plan.channel_tile =
                 std::min(plan.transposes ? kTransposed : kChannelTile,
                          plan.channel_tile * kSumLanes / lanes / kSumLanes * kSumLanes);
+            if (plan.stages) plan.channel_tile = std::min(kChannelTile, kStagedElements / lanes);
             plan.lanes_together =
                 plan.channel_tile < plan.channels ? 1 : lanes_together(plan, size);
             if (plan.lanes_together < kManyLanes) {
@@ -197,14 +241,12 @@ void cut_into_tasks(ChannelSumPlan& plan, int64_t size, int64_t bytes) {
                 if (plan.channel_tile < plan.channels) plan.lanes_together = 1;
             }
             break;
-        case Traversal::kStaged:
-            plan.channel_tile = plan.has_near_channels ? kFewChannels : 1;
-            break;
     }
     plan.channel_tile = std::min(plan.channel_tile, plan.channels);
     plan.channel_tiles = divide_up(plan.channels, plan.channel_tile);
     if (plan.traversal == Traversal::kAlongChannels) choose_group(plan, size, from_memory);
     plan.tasks = outer * plan.channel_tiles;
+    plan.asks_for_tiles = plan.stages && from_memory && plan.channel_tiles > 1;
 }
 
 }  // namespace
@@ -215,8 +257,8 @@ void plan_channel_sum(ChannelSumPlan& plan, const TensorView* const* views, int 
     plan.sums = sums;
     view_as_channels_and_rows(plan, views);
     cut_into_blocks(plan);
-    plan.traversal = choose_traversal(plan, views);
-    plan.asks = prefetching().along_memory;
+    choose_traversal(plan, views);
+    plan.asks = prefetching().along_memory && !plan.stages;
     plan.asks_into_second = prefetching().into_second;
     const int64_t size = static_cast<int64_t>(data_type_size(views[0]->dtype));
     cut_into_tasks(plan, size, saturated_bytes(views[0]->numel, operands * size));

@@ -24,20 +24,23 @@ inline constexpr int64_t kFewChannels = 64;    // where something is transposed,
 inline constexpr int64_t kPositionGroup = 64;  // positions that it takes at a time, at most
 inline constexpr int64_t kWholeChannels = 32;  // channels that kernels take at a time
 inline constexpr int64_t kTransposed = 256;    // neighbours that are transposed at a time
+// Of a staged operand's tile at a time, at most: elements, and lines of neighbours.
+inline constexpr int64_t kStagedElements = 8192;
+inline constexpr int64_t kStagedLines = 64;
 
 enum class Traversal : int32_t {
     kAlongPositions,  // positions of a row are contiguous in the inputs, or every second element
     kAlongChannels,   // channels are contiguous in the inputs
-    kStaged,          // neither: through transposed tiles
 };
 
 struct ChannelSumPlan {
     Traversal traversal;
-    bool transposes;         // the output's neighbours in memory are not the inputs'
-    bool has_near_channels;  // in some tensor: neighbours, or a few positions apart
-    int32_t position_step;   // kAlongPositions: elements between neighbours in the inputs
-    int32_t operands;        // tensors walked together
-    int32_t sums;            // sums per channel
+    bool transposes;  // the output's neighbours in memory are not the inputs'
+    bool stages;      // some operand goes through dense tiles that lie as the traversal wants them:
+    bool staged[Loops::kMaxOperands];  // this one
+    int32_t position_step;             // kAlongPositions: elements between neighbours in the inputs
+    int32_t operands;                  // tensors walked together
+    int32_t sums;                      // sums per channel
     int64_t channels;
     int64_t rows;
     int64_t row_length;
@@ -60,10 +63,22 @@ struct ChannelSumPlan {
     int64_t prefetch;        // how many bytes ahead loads are asked for; 0: none are
     bool asks_into_second;   // into the second cache
     bool asks;               // kAlongPositions: loads are asked for
+    bool asks_for_tiles;     // staged: for those of the next channels
 
     // Inlined even without optimisation: instruction set levels must not share it.
     __attribute__((always_inline)) int64_t partial_count() const {
         return blocks * sums * channels;
+    }
+};
+
+// The blocks' sums, by block, sum and channel: of `channels` channels from `first` on.
+struct Partials {
+    float* at;
+    int64_t channels;
+    int64_t first;
+    __attribute__((always_inline)) float* of(const ChannelSumPlan& plan, int64_t block, int sum,
+                                             int64_t channel) const {
+        return at + (block * plan.sums + sum) * channels + channel - first;
     }
 };
 

@@ -3,7 +3,7 @@
 
 #include <limits>
 
-#include "core/channel_sum.h"
+#include "isa/channel_memory.h"
 #include "isa/lane_sums.h"
 #include "isa/prefetch.h"
 #include "isa/stream.h"
@@ -11,32 +11,6 @@
 
 namespace ascend_grad {
 namespace {
-
-// Where the elements of a plan's operands are.
-struct ChannelMemory {
-    const ChannelSumPlan& plan;
-    char* const* addresses;
-
-    char* address(int operand, int64_t channel, int64_t row) const {
-        return addresses[operand] + channel * plan.channel_stride[operand] +
-               row * plan.row_stride[operand];
-    }
-    // From a row's first position, for all operands.
-    void position_offsets(int64_t position, int64_t* offset) const {
-        if (plan.positions.count <= 1) {
-            for (int k = 0; k < plan.operands; ++k)
-                offset[k] = position * plan.positions.stride[0][k];
-            return;
-        }
-        for (int k = 0; k < plan.operands; ++k) offset[k] = 0;
-        for (int d = plan.positions.count - 1; d >= 0; --d) {
-            const int64_t index = position % plan.positions.extent[d];
-            position /= plan.positions.extent[d];
-            for (int k = 0; k < plan.operands; ++k)
-                offset[k] += index * plan.positions.stride[d][k];
-        }
-    }
-};
 
 template <class Element>
 class AlongChannels {
@@ -53,8 +27,10 @@ class AlongChannels {
     static_assert(kGroup <= kResultLines);
 
     // `result` has kResultLines * kResultPitch elements if the plan transposes outputs.
-    AlongChannels(const ChannelMemory& memory, const Element& element, bool streaming, T* result)
+    AlongChannels(const ChannelMemory& memory, ChannelStage<T, kOperands>& stage,
+                  const Element& element, bool streaming, T* result)
         : memory_(memory),
+          stage_(stage),
           plan_(memory.plan),
           element_(element),
           streaming_(streaming),
@@ -74,9 +50,10 @@ class AlongChannels {
         if (whole < length) group_by_group(row, begin + whole, length - whole);
     }
     // The block's sums.
-    void finish(float* partials) {
+    void finish(const Partials& partials, int64_t block) {
         lanes_.add_lanes();
-        for (int k = 0; k < kSums; ++k) lanes_.copy(k, channels_, partials + k * plan_.channels);
+        for (int k = 0; k < kSums; ++k)
+            lanes_.copy(k, channels_, partials.of(plan_, block, k, channel_));
     }
 
   private:
@@ -92,8 +69,10 @@ class AlongChannels {
             int64_t offset[Loops::kMaxOperands];
             memory_.position_offsets(first + p, offset);
             char** at = positions.at[positions.count++];
-            for (int k = 0; k < kOperands; ++k)
-                at[k] = memory_.address(k, channel_, row) + offset[k];
+            for (int k = 0; k < kOperands; ++k) {
+                at[k] = plan_.staged[k] ? stage_.line(k, first + p - staged_)
+                                        : memory_.address(k, channel_, row) + offset[k];
+            }
         }
         return positions;
     }
@@ -125,6 +104,8 @@ class AlongChannels {
             n = static_cast<int>(least(plan_.position_group, length - done));
             if (done == 0 && plan_.transposes) n = up_to_line(row, begin, n);
             if (n > kSumLanes) n -= n % kSumLanes;
+            staged_ = begin + done;
+            if (plan_.stages) stage_.load(channel_, channels_, row, staged_, n);
             // Neighbouring positions of neighbouring lanes are walked as one with more channels.
             const int lanes = plan_.lanes_together;
             for (int lane = 0; lane < kSumLanes && lane < n; lane += lanes) {
@@ -137,6 +118,7 @@ class AlongChannels {
                 const int elements = static_cast<int>(least(lanes, n - lane)) * channels_;
                 add_positions(positions, lane, elements);
             }
+            if (plan_.stages) stage_.store(channel_, channels_, row, staged_, n);
             if constexpr (Element::kWrites) {
                 if (!plan_.transposes) continue;
                 held += n;
@@ -264,10 +246,12 @@ class AlongChannels {
     }
 
     const ChannelMemory& memory_;
+    ChannelStage<T, kOperands>& stage_;
     const ChannelSumPlan& plan_;
     const Element& element_;
     const bool streaming_;
     T* const result_;
+    int64_t staged_ = 0;  // the position with which the stage begins
     int64_t channel_ = 0;
     int channels_ = 0;
     const float* parameters_ = nullptr;

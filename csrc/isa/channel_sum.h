@@ -6,6 +6,7 @@
 #include "isa/channel_sum_rows.h"
 #include "isa/stage.h"
 #include "isa/transpose.h"
+#include "isa/tree_sums.h"
 
 namespace ascend_grad {
 namespace {
@@ -19,31 +20,39 @@ class ChannelSum {
   public:
     // `addresses` of the operands.
     ChannelSum(const ChannelSumPlan& plan, const Element& element, char* const* addresses,
-               float* partials, bool streaming)
+               bool streaming)
         : plan_(plan),
           element_(element),
           memory_{plan, addresses},
-          partials_(partials),
           streaming_(streaming),
           sink_(streaming && !plan.transposes, nullptr),
-          along_channels_(memory_, element, streaming, result_) {}
+          stage_(memory_),
+          along_channels_(memory_, stage_, element, streaming, result_) {}
 
-    int64_t first_channel(int64_t task) const {
-        return task % plan_.channel_tiles * plan_.channel_tile;
-    }
-    int channel_count(int64_t task) const {
-        return static_cast<int>(least(plan_.channel_tile, plan_.channels - first_channel(task)));
-    }
-
-    // `parameters`: one for each channel of the task, in an array of LaneSums<1>::kMaxChannels;
-    // what is behind them is overwritten.
-    void run(int64_t task, float* parameters) {
-        const int64_t outer = task / plan_.channel_tiles;
-        channel_ = first_channel(task);
-        channels_ = channel_count(task);
+    // Runs tasks. load(parameters, first, n) sets the parameters of n channels. `partials` get
+    // every block's sums; where they are null, a channel has one block, and what a task has summed
+    // goes to finish(partials, begin, end).
+    template <class Load, class Finish>
+    void run(int64_t begin, int64_t end, float* partials, const Load& load, const Finish& finish) {
+        alignas(64) float parameters[LaneSums<1>::kMaxChannels];
+        float kept[kSums * kChannelTile];
         parameters_ = parameters;
-        for (int i = channels_; i < plan_.lanes_together * channels_; ++i)
-            parameters[i] = parameters[i - channels_];
+        for (int64_t task = begin; task < end; ++task) {
+            channel_ = task % plan_.channel_tiles * plan_.channel_tile;
+            channels_ = static_cast<int>(least(plan_.channel_tile, plan_.channels - channel_));
+            partials_ = partials == nullptr ? Partials{kept, kChannelTile, channel_}
+                                            : Partials{partials, plan_.channels, 0};
+            load(parameters, channel_, channels_);
+            for (int i = channels_; i < plan_.lanes_together * channels_; ++i)
+                parameters[i] = parameters[i - channels_];
+            run(task);
+            if (partials == nullptr) finish(partials_, channel_, channel_ + channels_);
+        }
+    }
+
+  private:
+    void run(int64_t task) {
+        const int64_t outer = task / plan_.channel_tiles;
         if (plan_.chunks_per_row == 1) {
             const int64_t row = outer * plan_.rows_per_block;
             run_rows(row, least(row + plan_.rows_per_block, plan_.rows), outer);
@@ -56,12 +65,11 @@ class ChannelSum {
         run_chunks(row, chunk, least(chunk + plan_.chunks_per_task, plan_.chunks_per_row));
     }
 
-  private:
     char* address(int operand, int64_t channel, int64_t row) const {
         return memory_.address(operand, channel, row);
     }
-    float* partial(int64_t block) const {
-        return partials_ + block * kSums * plan_.channels + channel_;
+    float* partial(int64_t block, int sum, int c) const {
+        return partials_.of(plan_, block, sum, channel_ + c);
     }
 
     // One block made of whole rows.
@@ -70,19 +78,27 @@ class ChannelSum {
             along_channels_.clear(channel_, channels_, parameters_);
             for (int64_t row = begin; row < end; ++row)
                 along_channels_.add(row, 0, plan_.row_length);
-            along_channels_.finish(partial(block));
+            along_channels_.finish(partials_, block);
             return;
         }
         Lanes sums[kMaxTile][kSums];
         clear(sums, channels_);
-        if (plan_.traversal == Traversal::kStaged) {
-            for (int64_t row = begin; row < end; ++row) staged(row, 0, plan_.row_length, sums);
-        } else {
-            for (int64_t row = begin; row < end; ++row) {
-                positions_of_channels(row, 0, static_cast<int>(plan_.row_length), sums);
+        const int n = static_cast<int>(plan_.row_length);
+        if (takes_rows_together()) {
+            for (int c = 0; c < channels_; ++c) {
+                Rows rows = rows_at(begin, c, 0, plan_.row_stride);
+                rows.to_sums = 0;
+                add(rows, static_cast<int>(end - begin), n, parameters_ + c, sums + c);
             }
+        } else {
+            for (int64_t row = begin; row < end; ++row) positions_of_channels(row, 0, n, sums);
         }
-        for (int c = 0; c < channels_; ++c) finish_channel(block, c, sums[c]);
+        finish_channels(block, sums);
+    }
+    // A channel's rows, one after the other, and not a row's channels: where these are few.
+    bool takes_rows_together() const {
+        const bool has_few_channels = channels_ == 1 || (channels_ <= kFew && !streaming_);
+        return has_few_channels && !plan_.transposes && !plan_.stages;
     }
 
     // Several blocks, each a chunk of one row.
@@ -91,7 +107,7 @@ class ChannelSum {
         const auto length = [&](int64_t chunk) {
             return least(plan_.chunk, plan_.row_length - chunk * plan_.chunk);
         };
-        if (plan_.traversal == Traversal::kAlongPositions && !plan_.transposes) {
+        if (plan_.traversal == Traversal::kAlongPositions && !plan_.transposes && !plan_.stages) {
             for (int c = 0; c < channels_; ++c) chunks_of_channel(row, c, begin, end);
             return;
         }
@@ -99,17 +115,13 @@ class ChannelSum {
             if (plan_.traversal == Traversal::kAlongChannels) {
                 along_channels_.clear(channel_, channels_, parameters_);
                 along_channels_.add(row, chunk * plan_.chunk, length(chunk));
-                along_channels_.finish(partial(first_block + chunk));
+                along_channels_.finish(partials_, first_block + chunk);
             } else {
                 Lanes sums[kMaxTile][kSums];
                 clear(sums, channels_);
-                if (plan_.traversal == Traversal::kStaged) {
-                    staged(row, chunk * plan_.chunk, length(chunk), sums);
-                } else {
-                    positions_of_channels(row, chunk * plan_.chunk, static_cast<int>(length(chunk)),
-                                          sums);
-                }
-                for (int c = 0; c < channels_; ++c) finish_channel(first_block + chunk, c, sums[c]);
+                positions_of_channels(row, chunk * plan_.chunk, static_cast<int>(length(chunk)),
+                                      sums);
+                finish_channels(first_block + chunk, sums);
             }
         }
     }
@@ -127,11 +139,11 @@ class ChannelSum {
             to_next[k] = k < 2 ? bytes * plan_.position_step : bytes;
         const int64_t last = least(plan_.chunk, plan_.row_length - (end - 1) * plan_.chunk);
         const int whole = last == plan_.chunk ? count : count - 1;
-        along_positions(row, c, begin * plan_.chunk, to_next, whole, static_cast<int>(plan_.chunk),
-                        parameters, sums);
+        add(rows_at(row, c, begin * plan_.chunk, to_next), whole, static_cast<int>(plan_.chunk),
+            parameters, sums);
         if (whole < count) {
-            along_positions(row, c, (end - 1) * plan_.chunk, to_next, 1, static_cast<int>(last),
-                            parameters, sums + whole);
+            add(rows_at(row, c, (end - 1) * plan_.chunk, to_next), 1, static_cast<int>(last),
+                parameters, sums + whole);
         }
         for (int i = 0; i < count; ++i) {
             finish_channel(row * plan_.chunks_per_row + begin + i, c, sums[i]);
@@ -144,16 +156,48 @@ class ChannelSum {
             for (int k = 0; k < kSums; ++k) sums[i][k] = splat(0.0f);
     }
     void finish_channel(int64_t block, int c, const Lanes* sums) {
-        for (int k = 0; k < kSums; ++k) partial(block)[k * plan_.channels + c] = tree_sum(sums[k]);
+        for (int k = 0; k < kSums; ++k) *partial(block, k, c) = tree_sum(sums[k]);
+    }
+    // All of the task. A -0 becomes 0, which is what it is added to.
+    void finish_channels(int64_t block, const Lanes (*sums)[kSums]) {
+        int c = 0;
+        for (; c + kFoldedRows <= channels_; c += kFoldedRows) {
+            for (int k = 0; k < kSums; ++k) {
+                Folded folded[kFoldedRows];
+                for (int i = 0; i < kFoldedRows; ++i) folded[i] = fold(sums[c + i][k]);
+                tree_sums(folded, partial(block, k, c));
+            }
+        }
+        for (; c < channels_; ++c) finish_channel(block, c, sums[c]);
     }
 
     // n positions of each channel.
     void positions_of_channels(int64_t row, int64_t position, int n, Lanes (*sums)[kSums]) {
-        if (!plan_.transposes) {
-            along_positions(row, 0, position, plan_.channel_stride, channels_, n, parameters_,
-                            sums);
-            return;
+        if (plan_.stages) {
+            staged(row, position, n, sums);
+        } else if (plan_.transposes) {
+            transposed(row, position, n, sums);
+        } else {
+            add(rows_at(row, 0, position, plan_.channel_stride), channels_, n, parameters_, sums);
         }
+    }
+    void staged(int64_t row, int64_t begin, int length, Lanes (*sums)[kSums]) {
+        const auto most = static_cast<int>(least(kStagedElements / channels_, kLongestRun));
+        const int step = most / kSumLanes * kSumLanes;
+        for (int done = 0; done < length; done += step) {
+            const int n = length - done < step ? length - done : step;
+            stage_.load(channel_, channels_, row, begin + done, n);
+            Rows rows = rows_at(row, 0, begin + done, plan_.channel_stride);
+            for (int k = 0; k < kOperands; ++k) {
+                if (!plan_.staged[k]) continue;
+                rows.at[k] = stage_.line(k, 0);
+                rows.step[k] = stage_.pitch();
+            }
+            add(rows, channels_, n, parameters_, sums);
+            stage_.store(channel_, channels_, row, begin + done, n);
+        }
+    }
+    void transposed(int64_t row, int64_t position, int n, Lanes (*sums)[kSums]) {
         if constexpr (Element::kWrites) {
             const int64_t stride = plan_.positions.stride[0][2];
             int64_t to_next[] = {plan_.channel_stride[0], plan_.channel_stride[1],
@@ -169,16 +213,7 @@ class ChannelSum {
         }
     }
 
-    // n positions of each of `count` channels or blocks; to_next is the distance between these.
-    void along_positions(int64_t row, int c, int64_t position, const int64_t* to_next, int count,
-                         int n, const float* parameters, Lanes (*sums)[kSums]) {
-        const Rows rows = rows_at(row, c, position, to_next);
-        if (Element::kWrites && streaming_) {
-            stream_rows(rows, count, n, parameters, sums);
-        } else {
-            add_rows(rows, count, n, parameters, sums);
-        }
-    }
+    // From a position of a row of channel_ + c on; to_next is the distance between rows.
     Rows rows_at(int64_t row, int c, int64_t position, const int64_t* to_next) const {
         Rows rows;
         for (int k = 0; k < kOperands; ++k) {
@@ -188,26 +223,34 @@ class ChannelSum {
         }
         return rows;
     }
+    // n positions of each of `count` channels, blocks or rows.
+    void add(const Rows& rows, int count, int n, const float* parameters, Lanes (*sums)[kSums]) {
+        if (Element::kWrites && streaming_) {
+            stream_rows(rows, count, n, parameters, sums);
+        } else {
+            add_rows(rows, count, n, parameters, sums);
+        }
+    }
     void add_rows(const Rows& rows, int count, int n, const float* parameters,
                   Lanes (*sums)[kSums]) {
         if (plan_.position_step == 1) {
-            add_rows<1, false, T>(rows, count, n, parameters, sums);
+            add_rows<1, false>(rows, count, n, parameters, sums);
         } else {
-            add_rows<2, false, T>(rows, count, n, parameters, sums);
+            add_rows<2, false>(rows, count, n, parameters, sums);
         }
     }
-    template <int kStep, bool kStreams, class U>
+    template <int kStep, bool kStreams>
     void add_rows(const Rows& rows, int count, int n, const float* parameters,
                   Lanes (*sums)[kSums]) {
         with_constant(plan_.asks, [&](auto asks) {
-            ascend_grad::add_rows<kStep, kStreams, U>(element_, rows, count, n, parameters, asks,
-                                                      sums);
+            ascend_grad::add_rows<kStep, kStreams>(element_, rows, count, n, parameters, asks,
+                                                   sums);
         });
     }
     void stream_rows(Rows rows, int count, int n, const float* parameters, Lanes (*sums)[kSums]) {
         const int64_t bytes = n * static_cast<int64_t>(sizeof(T));
         if (plan_.position_step == 1 && is_whole_lines(rows.at[2], rows.step[2] | bytes)) {
-            add_rows<1, true, T>(rows, count, n, parameters, sums);
+            add_rows<1, true>(rows, count, n, parameters, sums);
             return;
         }
         // Rows whose outputs follow each other, several at a time, or a long one piece by piece.
@@ -224,62 +267,12 @@ class ChannelSum {
                 const Rows some = {
                     {rows.at[0] + r * rows.step[0] + at, rows.at[1] + r * rows.step[1] + at,
                      reinterpret_cast<char*>(to)},
-                    {rows.step[0], rows.step[1], rows.step[2]}};
-                add_rows(some, together, length, parameters + r, sums + r);
+                    {rows.step[0], rows.step[1], rows.step[2]},
+                    rows.to_sums};
+                add_rows(some, together, length, parameters + r * rows.to_sums,
+                         sums + r * rows.to_sums);
                 sink_.commit(together * length);
             }
-        }
-    }
-
-    // --- staged: tiles of 64 channels by 64 positions, or of one channel by 1024 where channels
-    // are far apart in memory ---
-
-    void staged(int64_t row, int64_t begin, int64_t length, Lanes (*sums)[kSums]) {
-        alignas(64) float stage[kOperands][kStage];
-        const int step = plan_.channel_tile == 1 ? 1024 : kStagePositions;
-        const int pitch = step + kLanes;
-        for (int64_t done = 0; done < length; done += step) {
-            const int n = static_cast<int>(least(step, length - done));
-            for (int k = 0; k < 2; ++k) {
-                for_each_run(row, begin + done, n, k, [&](char* at, int column, const Tile& tile) {
-                    load_tile<T>(stage[k] + column, pitch, at, tile);
-                });
-            }
-            Rows rows;
-            for (int k = 0; k < kOperands; ++k) {
-                rows.at[k] = reinterpret_cast<char*>(stage[k]);
-                rows.step[k] = pitch * static_cast<int64_t>(sizeof(float));
-            }
-            ascend_grad::add_rows<1, false, float>(element_, rows, channels_, n, parameters_,
-                                                   std::false_type{}, sums);
-            if (Element::kWrites) {
-                for_each_run(row, begin + done, n, kOperands - 1,
-                             [&](char* at, int column, const Tile& tile) {
-                                 store_tile<T>(at, stage[kOperands - 1] + column, pitch, tile);
-                             });
-            }
-        }
-    }
-
-    // Cuts n positions into runs that one stride walks.
-    template <class Function>
-    void for_each_run(int64_t row, int64_t begin, int n, int operand,
-                      const Function& function) const {
-        const int inner = plan_.positions.count - 1;
-        const int64_t extent = inner >= 0 ? plan_.positions.extent[inner] : 1;
-        const int64_t stride = inner >= 0 ? plan_.positions.stride[inner][operand] : 0;
-        const int64_t next = inner > 0 ? plan_.positions.stride[inner - 1][operand] : 0;
-        const int64_t bytes = channels_ * extent * static_cast<int64_t>(sizeof(T));
-        const auto ahead =
-            static_cast<uintptr_t>((static_cast<int64_t>(kAhead) / bytes + 1) * next);
-        for (int column = 0; column < n;) {
-            const int64_t position = begin + column;
-            const int run = static_cast<int>(least(n - column, extent - position % extent));
-            int64_t offset[Loops::kMaxOperands];
-            memory_.position_offsets(position, offset);
-            function(address(operand, channel_, row) + offset[operand], column,
-                     Tile{plan_.channel_stride[operand], stride, channels_, run, ahead});
-            column += run;
         }
     }
 
@@ -289,13 +282,14 @@ class ChannelSum {
     static constexpr int kResultLines = AlongChannels<Element>::kResultLines;
     static constexpr int kResultPitch = AlongChannels<Element>::kResultPitch;
     static_assert(kFewChannels <= kResultLines);
-    static constexpr int kStagePositions = 64;
-    static constexpr int kStage = static_cast<int>(kFewChannels) * (kStagePositions + kLanes);
+    static constexpr int kFew = static_cast<int>(kSumLanes) / 2;
+    static constexpr int64_t kLongestRun = 1024;
+    static_assert(kFewChannels <= kStagedLines);
 
     const ChannelSumPlan& plan_;
     const Element& element_;
     const ChannelMemory memory_;
-    float* partials_;
+    Partials partials_{};
     const bool streaming_;
     Sink<T> sink_;
     int64_t channel_ = 0;
@@ -303,16 +297,22 @@ class ChannelSum {
     const float* parameters_ = nullptr;
     // Outputs of channels by positions, or of positions by channels, on their way to be transposed.
     alignas(64) T result_[Element::kWrites ? kResultLines * kResultPitch : 1];
+    ChannelStage<T, kOperands> stage_;
     AlongChannels<Element> along_channels_;
 };
 
 // totals[c - begin] = sum over blocks of one of the sums, for channels [begin, end) of at most 64.
-inline void add_blocks(const ChannelSumPlan& plan, const float* partials, int sum, int64_t begin,
+inline void add_blocks(const ChannelSumPlan& plan, const Partials& partials, int sum, int64_t begin,
                        int64_t end, float* totals) {
-    double total[64] = {};
     const int n = static_cast<int>(end - begin);
+    if (plan.blocks == 1) {
+        const float* from = partials.of(plan, 0, sum, begin);
+        for (int i = 0; i < n; ++i) totals[i] = from[i] + 0.0f;  // -0 becomes 0, as below
+        return;
+    }
+    double total[64] = {};
     for (int64_t block = 0; block < plan.blocks; ++block) {
-        const float* from = partials + (block * plan.sums + sum) * plan.channels + begin;
+        const float* from = partials.of(plan, block, sum, begin);
         for (int i = 0; i < n; ++i) total[i] += static_cast<double>(from[i]);
     }
     for (int i = 0; i < n; ++i) totals[i] = static_cast<float>(total[i]);

@@ -19,19 +19,21 @@ namespace {
 struct Rows {
     char* at[3];
     int64_t step[3];
+    int to_sums = 1;  // from a row's sums and parameter to those of the next; 0: all have the same
 };
 
 // add_rows() of rows of more than kVectors - 1 vectors, at most kVectors, without loops.
-template <int kVectors, bool kStreams, class U, class Element, class Flag>
+template <int kVectors, bool kStreams, class Element, class Flag>
 inline void add_rows_of(const Element& element, const Rows& rows, int count, int n,
                         const float* parameters, Flag asks, Lanes (*sums)[Element::kSums]) {
+    using T = typename Element::T;
     constexpr int kSums = Element::kSums;
     constexpr int kLast = kVectors - 1;
     const int rest = n - kLast * kLanes;
     for (int row = 0; row < count; ++row) {
-        const U* a = reinterpret_cast<const U*>(rows.at[0] + row * rows.step[0]);
-        const U* b = reinterpret_cast<const U*>(rows.at[1] + row * rows.step[1]);
-        const Lanes p = splat(parameters[row]);
+        const T* a = reinterpret_cast<const T*>(rows.at[0] + row * rows.step[0]);
+        const T* b = reinterpret_cast<const T*>(rows.at[1] + row * rows.step[1]);
+        const Lanes p = splat(parameters[row * rows.to_sums]);
         Lanes value[kVectors], terms[kVectors][kSums];
         // Less far than elsewhere, or rows from a cache would lose more than 3 % (measured).
         if (asks) prefetch_loads(a, b, kVectors * kLanes, 2048);
@@ -40,13 +42,13 @@ inline void add_rows_of(const Element& element, const Rows& rows, int count, int
         value[kLast] = element(load_first(a + kLast * kLanes, rest),
                                load_first(b + kLast * kLanes, rest), p, terms[kLast]);
         for (int i = 0; i < kSums; ++i) {
-            Lanes s = sums[row][i];
+            Lanes s = sums[row * rows.to_sums][i];
             for (int k = 0; k < kLast; ++k) s = s + terms[k][i];
             const Lanes last = terms[kLast][i];
-            sums[row][i] = s + (Element::kZeroPads ? last : keep_first(last, rest));
+            sums[row * rows.to_sums][i] = s + (Element::kZeroPads ? last : keep_first(last, rest));
         }
         if constexpr (Element::kWrites) {
-            U* out = reinterpret_cast<U*>(rows.at[2] + row * rows.step[2]);
+            T* out = reinterpret_cast<T*>(rows.at[2] + row * rows.step[2]);
             for (int k = 0; k + 2 <= kLast; k += 2)
                 store_pair_to<kStreams>(out + k * kLanes, {value[k], value[k + 1]});
             if constexpr (kLast % 2 == 1)
@@ -65,32 +67,33 @@ inline void add_rows_of(const Element& element, const Rows& rows, int count, int
 // outputs are whole cache lines and go past the caches. `asks` (with_constant()): for loads to
 // come. Never inlined: hardware foresees loads by where the instruction stands, and a run of memory
 // that two copies of the loop take in turns costs up to a fifth more.
-template <int kStep, bool kStreams, class U, class Element, class Flag>
+template <int kStep, bool kStreams, class Element, class Flag>
 AG_NOINLINE void add_rows(const Element& element, const Rows& rows, int count, int n,
                           const float* parameters, Flag asks, Lanes (*sums)[Element::kSums]) {
+    using T = typename Element::T;
     constexpr int kSums = Element::kSums;
     constexpr int kBeyond = kStep - 1;  // elements that must exist after a whole load's last one
     if constexpr (kStep == 1) {
         switch ((n + kLanes - 1) / kLanes) {
             case 1:
-                return add_rows_of<1, kStreams, U>(element, rows, count, n, parameters, asks, sums);
+                return add_rows_of<1, kStreams>(element, rows, count, n, parameters, asks, sums);
             case 2:
-                return add_rows_of<2, kStreams, U>(element, rows, count, n, parameters, asks, sums);
+                return add_rows_of<2, kStreams>(element, rows, count, n, parameters, asks, sums);
             case 3:
-                return add_rows_of<3, kStreams, U>(element, rows, count, n, parameters, asks, sums);
+                return add_rows_of<3, kStreams>(element, rows, count, n, parameters, asks, sums);
             case 4:
-                return add_rows_of<4, kStreams, U>(element, rows, count, n, parameters, asks, sums);
+                return add_rows_of<4, kStreams>(element, rows, count, n, parameters, asks, sums);
             default:
                 break;
         }
     }
     for (int row = 0; row < count; ++row) {
-        const U* a = reinterpret_cast<const U*>(rows.at[0] + row * rows.step[0]);
-        const U* b = reinterpret_cast<const U*>(rows.at[1] + row * rows.step[1]);
-        U* out = Element::kWrites ? reinterpret_cast<U*>(rows.at[2] + row * rows.step[2]) : nullptr;
-        const Lanes p = splat(parameters[row]);
+        const T* a = reinterpret_cast<const T*>(rows.at[0] + row * rows.step[0]);
+        const T* b = reinterpret_cast<const T*>(rows.at[1] + row * rows.step[1]);
+        T* out = Element::kWrites ? reinterpret_cast<T*>(rows.at[2] + row * rows.step[2]) : nullptr;
+        const Lanes p = splat(parameters[row * rows.to_sums]);
         Lanes s[kSums], terms[kSums], later_terms[kSums];
-        for (int k = 0; k < kSums; ++k) s[k] = sums[row][k];
+        for (int k = 0; k < kSums; ++k) s[k] = sums[row * rows.to_sums][k];
         int i = 0;
         for (; i + kPairLanes + kBeyond <= n; i += kPairLanes) {
             if (asks) prefetch_loads(a + kStep * i, b + kStep * i, kStep * kPairLanes);
@@ -114,7 +117,7 @@ AG_NOINLINE void add_rows(const Element& element, const Rows& rows, int count, i
                 s[k] = s[k] + (Element::kZeroPads ? terms[k] : keep_first(terms[k], n - i));
             }
         }
-        for (int k = 0; k < kSums; ++k) sums[row][k] = s[k];
+        for (int k = 0; k < kSums; ++k) sums[row * rows.to_sums][k] = s[k];
     }
 }
 

@@ -41,10 +41,12 @@ class LaneSums {
     }
     // One sum of the first `channels` channels.
     void copy(int sum, int channels, float* to) {
-        for (int c = 0; c < channels; c += kPairLanes) {
-            const int n = channels - c < kPairLanes ? channels - c : kPairLanes;
-            std::memcpy(to + c, at(sum, 0, c), sizeof(float) * static_cast<size_t>(n));
-        }
+        constexpr size_t kSize = sizeof(float);
+        int c = 0;
+        for (; c + kPairLanes <= channels; c += kPairLanes)
+            std::memcpy(to + c, at(sum, 0, c), kSize * kPairLanes);
+        if (c < channels)
+            std::memcpy(to + c, at(sum, 0, c), kSize * static_cast<size_t>(channels - c));
     }
 
   private:

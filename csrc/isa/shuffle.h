@@ -31,16 +31,20 @@ AG_INLINE Lanes load_every_second(const float* p) {
     return result;
 #endif
 }
+AG_INLINE Lanes every_second_bits(const float* p) {
+    return load_every_second(p);
+}
+// Of 16 bit, not yet widened.
 template <class T>
-AG_INLINE Lanes load_every_second(const T* p) {
+AG_INLINE HalfVector every_second_bits(const T* p) {
 #if defined(__AVX512F__)
-    return widen(_mm512_cvtepi32_epi16(_mm512_loadu_si512(p)), T{});
+    return _mm512_cvtepi32_epi16(_mm512_loadu_si512(p));
 #elif defined(__AVX2__)
     const __m256i low =
         _mm256_and_si256(_mm256_loadu_si256((const __m256i*)p), _mm256_set1_epi32(0xffff));
     const __m256i high =
         _mm256_and_si256(_mm256_loadu_si256((const __m256i*)(p + 16)), _mm256_set1_epi32(0xffff));
-    return widen(_mm256_permute4x64_epi64(_mm256_packus_epi32(low, high), 0xd8), T{});
+    return _mm256_permute4x64_epi64(_mm256_packus_epi32(low, high), 0xd8);
 #else
     Halves halves;
     for (int i = 0; i < 4; ++i) {
@@ -48,8 +52,12 @@ AG_INLINE Lanes load_every_second(const T* p) {
         std::memcpy(&pairs, p + 8 * i, sizeof(pairs));
         halves.w[i] = narrow_bits(pairs & 0xffffu);
     }
-    return widen(halves, T{});
+    return halves;
 #endif
+}
+template <class T>
+AG_INLINE Lanes load_every_second(const T* p) {
+    return widen(every_second_bits(p), T{});
 }
 
 #if defined(__AVX2__)

@@ -29,30 +29,30 @@ struct BatchNormReduceBackwardKernel {
         char* const operands[] = {static_cast<char*>(addresses[Op::kGradOut]),
                                   static_cast<char*>(addresses[Op::kInput])};
         const BatchNormReduceElement<T> element;
-        ChannelSum<BatchNormReduceElement<T>> sum(plan.sums, element, operands, partials, false);
-        alignas(64) float mean[LaneSums<1>::kMaxChannels];
-        for (int64_t task = begin; task < end; ++task) {
-            const int64_t stride = plan.mean.stride;
-            load_run(
-                plan.mean.dtype, mean,
-                static_cast<const char*>(addresses[Op::kMean]) + sum.first_channel(task) * stride,
-                stride, sum.channel_count(task));
-            sum.run(task, mean);
-        }
+        ChannelSum<BatchNormReduceElement<T>> sum(plan.sums, element, operands, false);
+        const auto load = [&](float* mean, int64_t first, int n) {
+            load_channels(plan.mean, addresses[Op::kMean], mean, first, n);
+        };
+        sum.run(begin, end, partials, load, [&](const Partials& sums, int64_t first, int64_t last) {
+            finish_channels(plan, addresses, sums, first, last);
+        });
     }
 
-    static void finish(const Op::Plan& plan, void* const* addresses, const float* partials,
-                       int64_t begin, int64_t end) {
-        for (int64_t tile = begin; tile < end; ++tile) {
-            const int64_t first = tile * Op::kFinishTile;
-            const int64_t last = least(first + Op::kFinishTile, plan.channels);
+    static void finish(const Op::Plan& plan, void* const* addresses, float* partials, int64_t begin,
+                       int64_t end) {
+        finish_channels(plan, addresses, {partials, plan.channels, 0}, begin * Op::kFinishTile,
+                        least(end * Op::kFinishTile, plan.channels));
+    }
+
+    static void finish_channels(const Op::Plan& plan, void* const* addresses,
+                                const Partials& partials, int64_t begin, int64_t end) {
+        for (int64_t first = begin; first < end; first += Op::kFinishTile) {
+            const int64_t last = least(first + Op::kFinishTile, end);
             const int n = static_cast<int>(last - first);
             float dy[Op::kFinishTile], xmu[Op::kFinishTile], weight[Op::kFinishTile];
             add_blocks(plan.sums, partials, 0, first, last, dy);
             add_blocks(plan.sums, partials, 1, first, last, xmu);
-            load_run(plan.invstd.dtype, weight,
-                     static_cast<const char*>(addresses[Op::kInvstd]) + first * plan.invstd.stride,
-                     plan.invstd.stride, n);
+            load_channels(plan.invstd, addresses[Op::kInvstd], weight, first, n);
             for (int i = 0; i < n; ++i) weight[i] *= xmu[i];
             const float* const results[] = {dy, xmu, weight, dy};
             for (int i = 0; i < 4; ++i) {
@@ -64,6 +64,12 @@ struct BatchNormReduceBackwardKernel {
                     output.stride, results[i], n);
             }
         }
+    }
+
+    static void load_channels(const ChannelVector& vector, const void* from, float* to,
+                              int64_t first, int n) {
+        load_run(vector.dtype, to, static_cast<const char*>(from) + first * vector.stride,
+                 vector.stride, n);
     }
 
     static constexpr Op::Kernels kernels() { return {accumulate, finish}; }

@@ -51,14 +51,15 @@ struct BatchNormReduceBackward {
         ChannelVector mean, invstd;
         bool wanted[4];  // outputs in prototype order
         ChannelVector outputs[4];
-        int64_t bytes;  // that the call moves
+        bool in_one_pass;  // tasks finish their channels: no workspace
+        int64_t bytes;     // that the call moves
     };
 
     struct Kernels {
         void (*accumulate)(const Plan& plan, void* const* addresses, float* partials, int64_t begin,
                            int64_t end);
-        void (*finish)(const Plan& plan, void* const* addresses, const float* partials,
-                       int64_t begin, int64_t end);
+        void (*finish)(const Plan& plan, void* const* addresses, float* partials, int64_t begin,
+                       int64_t end);
     };
     static constexpr int64_t kFinishTile = 64;  // channels of one task of `finish`
 

@@ -18,10 +18,11 @@ void Op::run(const Plan& plan, void* const* addresses, void* workspace) {
         return;
     }
     const Kernels& kernels = kernel_table().batch_norm_reduce_backward[kernel_index(plan.dtype)];
-    float* partials = static_cast<float*>(workspace);
+    float* partials = plan.in_one_pass ? nullptr : static_cast<float*>(workspace);
     share_tasks(plan.sums, threads_for(plan.bytes), [&](int64_t begin, int64_t end) {
         kernels.accumulate(plan, addresses, partials, begin, end);
     });
+    if (plan.in_one_pass) return;
     const int64_t partial_bytes = static_cast<int64_t>(plan.workspace_size);
     parallel_for(
         (plan.channels + kFinishTile - 1) / kFinishTile, threads_for(partial_bytes),

@@ -42,35 +42,52 @@ struct PreluBackwardKernel {
                                   static_cast<char*>(addresses[Op::kSelf]),
                                   static_cast<char*>(addresses[Op::kGradInput])};
         const PreluElement<T> element;
-        ChannelSum<PreluElement<T>> sum(plan.sums, element, operands, partials, streaming);
-        alignas(64) float weight[LaneSums<1>::kMaxChannels];
-        for (int64_t task = begin; task < end; ++task) {
-            const int64_t first = sum.first_channel(task);
-            for (int c = 0; c < sum.channel_count(task); ++c) {
-                const int64_t offset = plan.one_weight ? 0 : plan.weight.offset(first + c, 0);
-                weight[c] = read_as<T>(static_cast<const char*>(addresses[Op::kWeight]) + offset);
-            }
-            sum.run(task, weight);
-        }
+        ChannelSum<PreluElement<T>> sum(plan.sums, element, operands, streaming);
+        const auto load = [&](float* weight, int64_t first, int n) {
+            load_weights(plan, static_cast<const char*>(addresses[Op::kWeight]), weight, first, n);
+        };
+        sum.run(begin, end, partials, load, [&](const Partials& sums, int64_t first, int64_t last) {
+            finish_channels(plan, addresses, sums, first, last);
+        });
         if (streaming) stream_fence();
     }
 
-    static void finish(const Op::Plan& plan, void* const* addresses, const float* partials,
-                       int64_t begin, int64_t end) {
-        char* grad_weight = static_cast<char*>(addresses[Op::kGradWeight]);
+    static void finish(const Op::Plan& plan, void* const* addresses, float* partials, int64_t begin,
+                       int64_t end) {
         if (plan.one_weight) {
-            write_as<T>(grad_weight, add_all(partials, plan.sums.partial_count()));
+            write_as<T>(static_cast<char*>(addresses[Op::kGradWeight]),
+                        add_all(partials, plan.sums.partial_count()));
             return;
         }
-        for (int64_t tile = begin; tile < end; ++tile) {
-            const int64_t first = tile * Op::kFinishTile;
-            const int64_t last = least(first + Op::kFinishTile, plan.channels);
+        finish_channels(plan, addresses, {partials, plan.channels, 0}, begin * Op::kFinishTile,
+                        least(end * Op::kFinishTile, plan.channels));
+    }
+    static void finish_channels(const Op::Plan& plan, void* const* addresses,
+                                const Partials& partials, int64_t begin, int64_t end) {
+        char* grad_weight = static_cast<char*>(addresses[Op::kGradWeight]);
+        for (int64_t first = begin; first < end; first += Op::kFinishTile) {
+            const int64_t last = least(first + Op::kFinishTile, end);
             float totals[Op::kFinishTile];
             add_blocks(plan.sums, partials, 0, first, last, totals);
-            for (int64_t c = first; c < last; ++c) {
-                write_as<T>(grad_weight + plan.grad_weight.offset(c, 0), totals[c - first]);
+            if (plan.grad_weight.count <= 1) {
+                store_run<T>(grad_weight + plan.grad_weight.offset(first, 0),
+                             plan.grad_weight.stride[0][0], totals, static_cast<int>(last - first));
+                continue;
             }
+            for (int64_t c = first; c < last; ++c)
+                write_as<T>(grad_weight + plan.grad_weight.offset(c, 0), totals[c - first]);
         }
+    }
+
+    // Of n channels.
+    static void load_weights(const Op::Plan& plan, const char* from, float* to, int64_t first,
+                             int n) {
+        if (plan.one_weight || plan.weight.count <= 1) {
+            const int64_t stride = plan.one_weight ? 0 : plan.weight.stride[0][0];
+            load_run<T>(to, from + first * stride, stride, n);
+            return;
+        }
+        for (int c = 0; c < n; ++c) to[c] = read_as<T>(from + plan.weight.offset(first + c, 0));
     }
 
     static constexpr Op::Kernels kernels() { return {accumulate, finish}; }

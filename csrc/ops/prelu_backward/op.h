@@ -31,14 +31,15 @@ struct PreluBackward {
         Loops weight;       // walks weight's elements in order (operand 0)
         Loops grad_weight;  // and those of grad_weight
         bool streams;       // past the caches
+        bool in_one_pass;   // tasks finish their channels: no workspace
         int64_t bytes;      // that the call moves
     };
 
     struct Kernels {
         void (*accumulate)(const Plan& plan, void* const* addresses, float* partials,
                            bool streaming, int64_t begin, int64_t end);
-        void (*finish)(const Plan& plan, void* const* addresses, const float* partials,
-                       int64_t begin, int64_t end);
+        void (*finish)(const Plan& plan, void* const* addresses, float* partials, int64_t begin,
+                       int64_t end);
     };
     static constexpr int64_t kFinishTile = 64;  // channels of one task of `finish`
 

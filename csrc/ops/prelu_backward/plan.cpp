@@ -18,7 +18,6 @@ void set_elements(Loops& loops, const TensorView& view) {
 bool fills_lines(const ChannelSumPlan& sums, const TensorView& grad_input) {
     if (sums.traversal == Traversal::kAlongPositions)
         return has_whole_lines(grad_input, {sums.chunk});
-    if (sums.traversal != Traversal::kAlongChannels) return false;
     if (sums.lanes_together == 1)
         return has_whole_lines(grad_input, {sums.channels, sums.channel_tile});
     const int64_t run = sums.lanes_together * sums.channels;
@@ -38,6 +37,7 @@ bool streams(const ChannelSumPlan& sums, const Op::Args& args) {
     // early on one thread, but of pieces of lines.
     if (sums.transposes) return streaming_pays(saturated_bytes(grad_input.numel, 6 * size), false);
     const int64_t bytes = saturated_bytes(grad_input.numel, 3 * size);
+    if (sums.staged[2]) return false;
     const bool fits = fills_lines(sums, grad_input);
     return (fits || sums.traversal == Traversal::kAlongPositions) &&
            streaming_pays(bytes, fits && threads_for(bytes) == 1);
@@ -63,6 +63,8 @@ Op::Plan Op::plan(const Args& args) {
     const int64_t bytes_per_element = 3 * static_cast<int64_t>(data_type_size(self.dtype));
     plan.bytes = saturated_bytes(self.numel, bytes_per_element);
     plan.streams = streams(plan.sums, args);
+    plan.in_one_pass = plan.sums.blocks == 1 && !plan.one_weight;
+    if (plan.in_one_pass) return plan;
     plan.workspace_size = static_cast<uint64_t>(plan.sums.partial_count()) * sizeof(float);
     return plan;
 }

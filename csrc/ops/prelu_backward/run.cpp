@@ -17,11 +17,12 @@ void Op::run(const Plan& plan, void* const* addresses, void* workspace) {
         return;
     }
     const Kernels& kernels = kernel_table().prelu_backward[kernel_index(plan.dtype)];
-    float* partials = static_cast<float*>(workspace);
+    float* partials = plan.in_one_pass ? nullptr : static_cast<float*>(workspace);
     const int threads = threads_for(plan.bytes);
     share_tasks(plan.sums, threads, [&](int64_t begin, int64_t end) {
         kernels.accumulate(plan, addresses, partials, plan.streams, begin, end);
     });
+    if (plan.in_one_pass) return;
     const int64_t partial_bytes = static_cast<int64_t>(plan.workspace_size);
     const int64_t tiles = plan.one_weight ? 1 : (plan.channels + kFinishTile - 1) / kFinishTile;
     parallel_for(tiles, threads_for(partial_bytes), [&](int64_t begin, int64_t end) {

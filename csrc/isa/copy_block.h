@@ -1,0 +1,155 @@
+// Copies blocks of elements from some strides to others, bits as they are.
+#pragma once
+
+#include <utility>
+
+#include "isa/shuffle.h"
+#include "isa/transpose.h"
+
+namespace ascend_grad {
+namespace {
+
+// Strides in bytes. Loops get copies: compilers would load them anew after every store.
+struct Axis {
+    int64_t count;
+    int64_t from;
+    int64_t to;
+};
+
+template <int kBytes>
+AG_INLINE void move_bytes(char* to, const char* from) {
+    char bytes[kBytes];
+    std::memcpy(bytes, from, kBytes);
+    std::memcpy(to, bytes, kBytes);
+}
+// Runs of kBytes to 2 * kBytes bytes, each by two moves that overlap where it is shorter.
+template <int kBytes>
+inline void copy_short_runs(char* to, const char* from, Axis outer, Axis inner, int64_t bytes) {
+    const int64_t rest = bytes - kBytes;
+    for (int64_t i = 0; i < outer.count; ++i) {
+        char* t = to + i * outer.to;
+        const char* f = from + i * outer.from;
+        for (int64_t j = 0; j < inner.count; ++j, t += inner.to, f += inner.from) {
+            move_bytes<kBytes>(t, f);
+            if (rest > 0) move_bytes<kBytes>(t + rest, f + rest);
+        }
+    }
+}
+inline void copy_runs(char* to, const char* from, Axis outer, Axis inner, int64_t bytes) {
+    if (bytes < 4) return copy_short_runs<2>(to, from, outer, inner, bytes);
+    if (bytes < 8) return copy_short_runs<4>(to, from, outer, inner, bytes);
+    if (bytes < 16) return copy_short_runs<8>(to, from, outer, inner, bytes);
+    if (bytes < 32) return copy_short_runs<16>(to, from, outer, inner, bytes);
+    if (bytes <= 64) return copy_short_runs<32>(to, from, outer, inner, bytes);
+    for (int64_t i = 0; i < outer.count; ++i) {
+        for (int64_t j = 0; j < inner.count; ++j) {
+            std::memcpy(to + i * outer.to + j * inner.to, from + i * outer.from + j * inner.from,
+                        static_cast<size_t>(bytes));
+        }
+    }
+}
+
+// Elements one by one.
+template <class T>
+inline void copy_elements(char* to, const char* from, Axis outer, Axis middle, Axis inner) {
+    constexpr int kSize = sizeof(T);
+    for (int64_t i = 0; i < outer.count; ++i) {
+        for (int64_t j = 0; j < middle.count; ++j) {
+            char* t = to + i * outer.to + j * middle.to;
+            const char* f = from + i * outer.from + j * middle.from;
+#pragma GCC unroll(4)
+            for (int64_t k = 0; k < inner.count; ++k, t += inner.to, f += inner.from)
+                move_bytes<kSize>(t, f);
+        }
+    }
+}
+
+// n elements of which `from` has every second one.
+template <class T>
+inline void copy_every_second(char* to, const char* from, int64_t n) {
+    constexpr int64_t kSize = sizeof(T);
+    int64_t i = 0;
+    // The last element has no successor that surely exists.
+    for (; i + kLanes < n; i += kLanes) {
+        const auto bits = every_second_bits(reinterpret_cast<const T*>(from) + 2 * i);
+        std::memcpy(to + i * kSize, &bits, sizeof(bits));
+    }
+    for (; i < n; ++i) move_bytes<kSize>(to + i * kSize, from + 2 * i * kSize);
+}
+
+// Copies elements of T's size. The axes' order is free, and changed. `spare` has room for all of
+// them.
+template <class T>
+AG_NOINLINE void copy_block(char* to, const char* from, Axis* axes, char* spare) {
+    constexpr int64_t kSize = sizeof(T);
+    const auto find = [&](int64_t from_stride, int64_t to_stride) {
+        for (int i = 0; i < 3; ++i) {
+            const bool has_from = from_stride == 0 || axes[i].from == from_stride;
+            const bool has_to = to_stride == 0 || axes[i].to == to_stride;
+            if (axes[i].count > 1 && has_from && has_to) return i;
+        }
+        return -1;
+    };
+    // The axis comes last, the longer one of the others before it.
+    const auto put_last = [&](int axis) {
+        std::swap(axes[2], axes[axis]);
+        if (axes[0].count > axes[1].count) std::swap(axes[0], axes[1]);
+    };
+
+    if (const int run = find(kSize, kSize); run >= 0) {
+        put_last(run);
+        copy_runs(to, from, axes[0], axes[1], axes[2].count * kSize);
+        return;
+    }
+    if (const int run = find(2 * kSize, kSize); run >= 0) {
+        put_last(run);
+        const int64_t run_bytes = axes[2].count * 2 * kSize;
+        if (axes[2].count > kLanes) {
+            for (int64_t i = 0; i < axes[0].count; ++i) {
+                for (int64_t j = 0; j < axes[1].count; ++j) {
+                    copy_every_second<T>(to + i * axes[0].to + j * axes[1].to,
+                                         from + i * axes[0].from + j * axes[1].from, axes[2].count);
+                }
+            }
+            return;
+        }
+        // Short runs that follow each other: first to dense ones.
+        if (axes[0].from == run_bytes) std::swap(axes[0], axes[1]);
+        const int64_t n = axes[1].count * axes[2].count;
+        const bool is_one = axes[0].from == n * 2 * kSize;
+        if (axes[1].from == run_bytes && (is_one ? n * axes[0].count : n) > kLanes) {
+            const int64_t runs = is_one ? 1 : axes[0].count, length = axes[0].count * n / runs;
+            for (int64_t i = 0; i < runs; ++i)
+                copy_every_second<T>(spare + i * n * kSize, from + i * axes[0].from, length);
+            axes[0].from = n * kSize;
+            axes[1].from = axes[2].count * kSize;
+            if (axes[0].count > axes[1].count) std::swap(axes[0], axes[1]);
+            copy_runs(to, spare, axes[0], axes[1], axes[2].count * kSize);
+            return;
+        }
+    }
+    const int across = find(kSize, 0), along = find(0, kSize);
+    if (across >= 0 && along >= 0) {
+        const Axis lines = axes[along], columns = axes[across], other = axes[3 - across - along];
+        const int64_t whole = columns.count / kLanes * kLanes;
+        if (whole > 0 && lines.from % kSize == 0) {
+            for (int64_t i = 0; i < other.count; ++i) {
+                store_columns(to + i * other.to, columns.to,
+                              reinterpret_cast<const T*>(from + i * other.from),
+                              static_cast<int>(lines.from / kSize), static_cast<int>(lines.count),
+                              static_cast<int>(whole), false);
+            }
+            to += whole * columns.to;
+            from += whole * kSize;
+            axes[across].count -= whole;
+        }
+    }
+    int longest = 0;
+    for (int i = 1; i < 3; ++i)
+        if (axes[i].count > axes[longest].count) longest = i;
+    put_last(longest);
+    copy_elements<T>(to, from, axes[0], axes[1], axes[2]);
+}
+
+}  // namespace
+}  // namespace ascend_grad
