@@ -191,14 +191,14 @@ int64_t row_channels(const ChannelSumPlan& plan, int64_t outer, int64_t size, in
     const auto channels_of = [&](int64_t task_bytes) {
         return std::clamp<int64_t>(task_bytes / (plan.operands * elements * size), 1, kRowChannels);
     };
-    return even_part(plan.channels, channels_of(kTaskBytes), channels_of(kEnoughTaskBytes), outer,
-                     threads_for(bytes), kUnevenRows);
+    return even_share(plan.channels, channels_of(kTaskBytes), channels_of(kEnoughTaskBytes), outer,
+                      threads_for(bytes), kUnevenRows);
 }
 // kAlongChannels: as many as fit, as every further tile makes runs of memory shorter.
 int64_t even_tile(const ChannelSumPlan& plan, int64_t outer, int64_t bytes) {
     const int64_t most = std::max<int64_t>(1, plan.channel_tile / kWholeChannels);
-    return kWholeChannels * even_part(divide_up(plan.channels, kWholeChannels), most, 1, outer,
-                                      threads_for(bytes), kUneven);
+    return kWholeChannels * even_share(divide_up(plan.channels, kWholeChannels), most, 1, outer,
+                                       threads_for(bytes), kUneven);
 }
 
 // kAlongPositions, staged: few where they are far apart in memory and rows are long.

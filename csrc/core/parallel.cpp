@@ -120,8 +120,8 @@ int threads_for(int64_t bytes) {
     return static_cast<int>(std::min<int64_t>(thread_limit(), bytes / kMinBytesPerThread));
 }
 
-int64_t even_part(int64_t units, int64_t most, int64_t least, int64_t outer, int threads,
-                  double uneven) {
+int64_t even_share(int64_t units, int64_t most, int64_t least, int64_t outer, int threads,
+                   double uneven) {
     const auto is_even = [&](int64_t part) {
         const int64_t tasks = outer * divide_up(units, part);
         return static_cast<double>(round_up(tasks, threads)) <= uneven * static_cast<double>(tasks);

@@ -20,8 +20,8 @@ int threads_for(int64_t bytes);
 // Each of `outer` equal pieces of work has `units`, to be cut into parts: how many units a part
 // gets, about as many each, from `most` down to `least`, so that no thread's share is more than
 // `uneven` times the mean. As many as with `least` where none does it.
-int64_t even_part(int64_t units, int64_t most, int64_t least, int64_t outer, int threads,
-                  double uneven);
+int64_t even_share(int64_t units, int64_t most, int64_t least, int64_t outer, int threads,
+                   double uneven);
 
 using RangeFunction = void (*)(const void* context, int64_t begin, int64_t end);
 

@@ -77,11 +77,26 @@ inline void copy_every_second(char* to, const char* from, int64_t n) {
     for (; i < n; ++i) move_bytes<kSize>(to + i * kSize, from + 2 * i * kSize);
 }
 
+// Joins axes that one stride walks.
+inline void join(Axis* axes) {
+    for (int outer = 0; outer < 3; ++outer) {
+        for (int inner = 0; inner < 3; ++inner) {
+            Axis& of = axes[outer];
+            Axis& to = axes[inner];
+            const bool is_one = of.from == to.count * to.from && of.to == to.count * to.to;
+            if (outer == inner || of.count == 1 || to.count == 1 || !is_one) continue;
+            to.count *= of.count;
+            of.count = 1;
+        }
+    }
+}
+
 // Copies elements of T's size. The axes' order is free, and changed. `spare` has room for all of
-// them.
+// them; of double it is not used.
 template <class T>
 AG_NOINLINE void copy_block(char* to, const char* from, Axis* axes, char* spare) {
     constexpr int64_t kSize = sizeof(T);
+    join(axes);
     const auto find = [&](int64_t from_stride, int64_t to_stride) {
         for (int i = 0; i < 3; ++i) {
             const bool has_from = from_stride == 0 || axes[i].from == from_stride;
@@ -101,47 +116,51 @@ AG_NOINLINE void copy_block(char* to, const char* from, Axis* axes, char* spare)
         copy_runs(to, from, axes[0], axes[1], axes[2].count * kSize);
         return;
     }
-    if (const int run = find(2 * kSize, kSize); run >= 0) {
-        put_last(run);
-        const int64_t run_bytes = axes[2].count * 2 * kSize;
-        if (axes[2].count > kLanes) {
-            for (int64_t i = 0; i < axes[0].count; ++i) {
-                for (int64_t j = 0; j < axes[1].count; ++j) {
-                    copy_every_second<T>(to + i * axes[0].to + j * axes[1].to,
-                                         from + i * axes[0].from + j * axes[1].from, axes[2].count);
+    if constexpr (kSize < 8) {
+        if (const int run = find(2 * kSize, kSize); run >= 0) {
+            put_last(run);
+            const int64_t run_bytes = axes[2].count * 2 * kSize;
+            if (axes[2].count > kLanes) {
+                for (int64_t i = 0; i < axes[0].count; ++i) {
+                    for (int64_t j = 0; j < axes[1].count; ++j) {
+                        copy_every_second<T>(to + i * axes[0].to + j * axes[1].to,
+                                             from + i * axes[0].from + j * axes[1].from,
+                                             axes[2].count);
+                    }
                 }
+                return;
             }
-            return;
-        }
-        // Short runs that follow each other: first to dense ones.
-        if (axes[0].from == run_bytes) std::swap(axes[0], axes[1]);
-        const int64_t n = axes[1].count * axes[2].count;
-        const bool is_one = axes[0].from == n * 2 * kSize;
-        if (axes[1].from == run_bytes && (is_one ? n * axes[0].count : n) > kLanes) {
-            const int64_t runs = is_one ? 1 : axes[0].count, length = axes[0].count * n / runs;
-            for (int64_t i = 0; i < runs; ++i)
-                copy_every_second<T>(spare + i * n * kSize, from + i * axes[0].from, length);
-            axes[0].from = n * kSize;
-            axes[1].from = axes[2].count * kSize;
-            if (axes[0].count > axes[1].count) std::swap(axes[0], axes[1]);
-            copy_runs(to, spare, axes[0], axes[1], axes[2].count * kSize);
-            return;
-        }
-    }
-    const int across = find(kSize, 0), along = find(0, kSize);
-    if (across >= 0 && along >= 0) {
-        const Axis lines = axes[along], columns = axes[across], other = axes[3 - across - along];
-        const int64_t whole = columns.count / kLanes * kLanes;
-        if (whole > 0 && lines.from % kSize == 0) {
-            for (int64_t i = 0; i < other.count; ++i) {
-                store_columns(to + i * other.to, columns.to,
-                              reinterpret_cast<const T*>(from + i * other.from),
-                              static_cast<int>(lines.from / kSize), static_cast<int>(lines.count),
-                              static_cast<int>(whole), false);
+            // Short runs that follow each other: first to dense ones.
+            if (axes[0].from == run_bytes) std::swap(axes[0], axes[1]);
+            const int64_t n = axes[1].count * axes[2].count;
+            const bool is_one = axes[0].from == n * 2 * kSize;
+            if (axes[1].from == run_bytes && (is_one ? n * axes[0].count : n) > kLanes) {
+                const int64_t runs = is_one ? 1 : axes[0].count, length = axes[0].count * n / runs;
+                for (int64_t i = 0; i < runs; ++i)
+                    copy_every_second<T>(spare + i * n * kSize, from + i * axes[0].from, length);
+                axes[0].from = n * kSize;
+                axes[1].from = axes[2].count * kSize;
+                if (axes[0].count > axes[1].count) std::swap(axes[0], axes[1]);
+                copy_runs(to, spare, axes[0], axes[1], axes[2].count * kSize);
+                return;
             }
-            to += whole * columns.to;
-            from += whole * kSize;
-            axes[across].count -= whole;
+        }
+        const int across = find(kSize, 0), along = find(0, kSize);
+        if (across >= 0 && along >= 0) {
+            const Axis lines = axes[along], columns = axes[across],
+                       other = axes[3 - across - along];
+            const int64_t whole = columns.count / kLanes * kLanes;
+            if (whole > 0 && lines.from % kSize == 0) {
+                for (int64_t i = 0; i < other.count; ++i) {
+                    store_columns(to + i * other.to, columns.to,
+                                  reinterpret_cast<const T*>(from + i * other.from),
+                                  static_cast<int>(lines.from / kSize),
+                                  static_cast<int>(lines.count), static_cast<int>(whole), false);
+                }
+                to += whole * columns.to;
+                from += whole * kSize;
+                axes[across].count -= whole;
+            }
         }
     }
     int longest = 0;

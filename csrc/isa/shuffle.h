@@ -128,7 +128,7 @@ AG_INLINE void transpose_4x4(Quad& a, Quad& b, Quad& c, Quad& d) {
 #endif
 }
 
-// Eight lines of sixteen elements and sixteen rows of eight, one the transpose of the other.
+// Eight lines of sixteen elements make sixteen rows of eight.
 constexpr int kBlockLines = 8;
 
 #if defined(__AVX2__)
@@ -211,46 +211,6 @@ AG_INLINE void rows_from_lines(float* rows, int pitch, const Lanes* lines) {
             std::memcpy(to + 4, &right[k], sizeof(Quad));
         }
 #endif
-    }
-}
-AG_INLINE void lines_from_rows(Lanes* lines, const float* rows, int pitch) {
-    AG_EACH_REGISTER {
-        Register left[4], right[4];
-        for (int k = 0; k < 4; ++k) {
-#if defined(__AVX512F__)
-            const float* from = rows + k * pitch;
-            const auto eight_rows = [&](const float* p) {
-                return _mm512_insertf32x8(_mm512_castps256_ps512(_mm256_loadu_ps(p)),
-                                          _mm256_loadu_ps(p + 4 * pitch), 1);
-            };
-            const __m512d a = (__m512d)eight_rows(from);
-            const __m512d b = (__m512d)eight_rows(from + 8 * pitch);
-            const __m512i low = _mm512_setr_epi64(0, 1, 4, 5, 8, 9, 12, 13);
-            const __m512i high = _mm512_setr_epi64(2, 3, 6, 7, 10, 11, 14, 15);
-            left[k] = (Register)_mm512_permutex2var_pd(a, low, b);
-            right[k] = (Register)_mm512_permutex2var_pd(a, high, b);
-#elif defined(__AVX2__)
-            const float* from = rows + (8 * i + k) * pitch;
-            const __m256 a = _mm256_loadu_ps(from), b = _mm256_loadu_ps(from + 4 * pitch);
-            left[k] = (Register)_mm256_permute2f128_ps(a, b, 0x20);
-            right[k] = (Register)_mm256_permute2f128_ps(a, b, 0x31);
-#else
-            const float* from = rows + (4 * i + k) * pitch;
-            std::memcpy(&left[k], from, sizeof(Quad));
-            std::memcpy(&right[k], from + 4, sizeof(Quad));
-#endif
-        }
-#if defined(__AVX2__)
-        transpose_quads(left);
-        transpose_quads(right);
-#else
-        transpose_4x4(left[0], left[1], left[2], left[3]);
-        transpose_4x4(right[0], right[1], right[2], right[3]);
-#endif
-        for (int k = 0; k < 4; ++k) {
-            lines[k].r[i] = left[k];
-            lines[4 + k].r[i] = right[k];
-        }
     }
 }
 

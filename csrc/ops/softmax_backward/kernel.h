@@ -21,7 +21,8 @@ struct SoftmaxBackwardKernel {
 
     static void sum_chunks(const Op::Plan& plan, void* const* addresses, float* partials,
                            int64_t begin, int64_t end) {
-        const auto sums_of = [&](auto& rows) {
+        // What out's dtype is makes no difference.
+        with_out<T>(plan, addresses, false, [&](auto& rows) {
             for_each_chunk(plan, begin, end, rows, [&](int64_t chunk) {
                 float sums[SoftmaxRows<T, T>::kMaxColumns + kLanes] = {};
                 rows.sum_chunk(chunk, sums);
@@ -29,13 +30,7 @@ struct SoftmaxBackwardKernel {
                     partials[(rows.first_row() + i) * plan.chunks + chunk] = sums[i];
                 }
             });
-        };
-        // What out's dtype is makes no difference.
-        if (plan.traversal == Op::Traversal::kStaged) {
-            with_staged(plan, addresses, sums_of);
-        } else {
-            with_out<T>(plan, addresses, false, sums_of);
-        }
+        });
     }
 
     static void write_chunks(const Op::Plan& plan, void* const* addresses, const float* partials,
@@ -65,7 +60,6 @@ struct SoftmaxBackwardKernel {
     template <class Function>
     static AG_INLINE void with_rows(const Op::Plan& plan, void* const* addresses, bool streaming,
                                     const Function& function) {
-        if (plan.traversal == Op::Traversal::kStaged) return with_staged(plan, addresses, function);
         switch (plan.out_dtype) {
             case DataType::kFloat16:
                 return with_out<Float16>(plan, addresses, streaming, function);
@@ -77,15 +71,13 @@ struct SoftmaxBackwardKernel {
                 return with_out<float>(plan, addresses, streaming, function);
         }
     }
-    template <class Function>
-    static void with_staged(const Op::Plan& plan, void* const* addresses,
-                            const Function& function) {
-        StagedRows rows(plan, addresses);
-        function(rows);
-    }
     template <class U, class Function>
     static void with_out(const Op::Plan& plan, void* const* addresses, bool streaming,
                          const Function& function) {
+        if (plan.traversal == Op::Traversal::kStaged) {
+            StagedRows<T, U> rows(plan, addresses);
+            return function(rows);
+        }
         SoftmaxRows<T, U> rows(plan, addresses, streaming);
         function(rows);
         if (streaming) stream_fence();

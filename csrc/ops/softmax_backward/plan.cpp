@@ -89,8 +89,8 @@ int64_t column_count(const Op::Plan& plan) {
            plan.length > tile_bytes / (columns * element_bytes))
         columns /= 2;
     constexpr int64_t kUnit = 2 * kLanes;
-    return kUnit * even_part(divide_up(extent, kUnit), columns / kUnit, kMinColumns / kUnit,
-                             plan.rows.iterations() / extent, threads_for(plan.bytes), kUneven);
+    return kUnit * even_share(divide_up(extent, kUnit), columns / kUnit, kMinColumns / kUnit,
+                              plan.rows.iterations() / extent, threads_for(plan.bytes), kUneven);
 }
 
 // kAcrossRows: whether what is written in one piece is whole cache lines, but for a few.
@@ -124,8 +124,8 @@ int64_t staged_rows(const Op::Plan& plan) {
     const int64_t unit = plan.stages_along ? 1 : kLanes;
     const int64_t most = plan.stages_along ? Op::kStaged / plan.chunk : Op::kStagedColumns;
     const int64_t least = plan.stages_along ? 1 : kMinColumns;
-    return unit * even_part(divide_up(extent, unit), most / unit, least / unit,
-                            plan.rows.iterations() / extent, threads_for(plan.bytes), kUneven);
+    return unit * even_share(divide_up(extent, unit), most / unit, least / unit,
+                             plan.rows.iterations() / extent, threads_for(plan.bytes), kUneven);
 }
 
 void cut_into_tasks(Op::Plan& plan, int64_t row_bytes) {

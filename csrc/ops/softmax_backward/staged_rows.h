@@ -1,14 +1,15 @@
-// Rows that no kernel reads as they lie: a tile of them is made dense and float, worked on there
-// and taken back. A tile is whole planes, or chunks of rows, or some elements of neighbouring rows,
-// whose sums by lanes go on from tile to tile.
+// Rows that no kernel reads as they lie: a tile of them is copied, worked on where it is dense, and
+// the result copied back. A tile is whole planes, or chunks of rows, or some elements of
+// neighbouring rows, whose sums by lanes go on from tile to tile.
 #pragma once
 
-#include "isa/box.h"
+#include "isa/copy_block.h"
 #include "ops/softmax_backward/rows.h"
 
 namespace ascend_grad {
 namespace {
 
+template <class T, class U>
 class StagedRows {
     using Op = SoftmaxBackward;
 
@@ -17,8 +18,10 @@ class StagedRows {
         : plan_(plan),
           place_(plan, addresses),
           dense_(dense_plan(plan)),
-          stage_addresses_{stage_[0], stage_[1], stage_[1]},
-          rows_(dense_, stage_addresses_, false) {}
+          stage_addresses_{inputs_[0], inputs_[1], out_},
+          rows_(dense_, stage_addresses_, false) {
+        static_assert(sizeof(U) == 8 || sizeof(inputs_) >= sizeof(U) * Op::kStaged);
+    }
     StagedRows(const StagedRows&) = delete;
     StagedRows& operator=(const StagedRows&) = delete;
 
@@ -44,7 +47,7 @@ class StagedRows {
             store(0, 0);
             return;
         }
-        float sums[SoftmaxRows<float, float>::kMaxColumns + kLanes] = {};
+        float sums[SoftmaxRows<T, U>::kMaxColumns + kLanes] = {};
         sum_all_chunks(*this, plan_.chunks, sums);
         for (int64_t chunk = 0; chunk < plan_.chunks; ++chunk) write_chunk(chunk, sums);
     }
@@ -60,7 +63,7 @@ class StagedRows {
         clear_lanes(count_, lanes_);
         for (int64_t begin = 0; begin < length; begin += lines()) {
             load(chunk, begin);
-            add_to_lanes(stage_[0], stage_[1], count_, static_cast<int>(dense_.length), lanes_);
+            add_to_lanes(inputs_[0], inputs_[1], count_, static_cast<int>(dense_.length), lanes_);
         }
         add_lanes(count_, lanes_, sums);
     }
@@ -74,6 +77,9 @@ class StagedRows {
     }
 
   private:
+    // The stage of what is not at hand is what copies need spare.
+    static constexpr size_t kLargest = sizeof(T) > sizeof(U) ? sizeof(T) : sizeof(U);
+
     static Op::Plan dense_plan(const Op::Plan& plan) {
         Op::Plan dense{};
         dense.traversal =
@@ -93,15 +99,21 @@ class StagedRows {
         if (plan_.chunk * count_ <= Op::kStaged) return plan_.chunk;
         return Op::kStaged / (count_ * kLanes) * kLanes;
     }
-    // Elements of the selected rows that are staged.
-    Box box(int operand) const {
+    // Copies an operand's staged elements, or takes them back.
+    template <class E>
+    void copy(int operand, char* memory, char* stage, char* spare, bool takes_back) const {
         const int inner = plan_.rows.count - 1;
-        const int length = static_cast<int>(dense_.length);
+        const Loops& dense = dense_.rows;
         const int64_t plane = inner > 0 ? plan_.rows.stride[inner - 1][operand] : 0;
-        const int64_t row = place_.row_stride(operand);
-        const int64_t element = plan_.stride[operand];
-        if (plan_.stages_along) return {{planes_, count_, length}, {plane, row, element}};
-        return {{planes_, length, count_}, {plane, element, row}};
+        const int64_t staged_plane = count_ * dense_.length * static_cast<int64_t>(sizeof(E));
+        Axis axes[] = {
+            {planes_, plane, staged_plane},
+            {count_, place_.row_stride(operand), dense.stride[dense.count - 1][operand]},
+            {dense_.length, plan_.stride[operand], dense_.stride[operand]},
+        };
+        if (!takes_back) return copy_block<E>(stage, memory, axes, spare);
+        for (Axis& axis : axes) std::swap(axis.from, axis.to);
+        copy_block<E>(memory, stage, axes, spare);
     }
     char* address(int operand, int64_t chunk, int64_t begin) const {
         return place_.address(operand, 0, chunk * plan_.chunk + begin);
@@ -111,14 +123,14 @@ class StagedRows {
     void load(int64_t chunk, int64_t begin) {
         shape(least(lines(), length_of(chunk) - begin));
         for (int k = 0; k < Op::kOut; ++k)
-            load_box(plan_.dtype, stage_[k], address(k, chunk, begin), box(k));
+            copy<T>(k, address(k, chunk, begin), reinterpret_cast<char*>(inputs_[k]), out_, false);
     }
-    void store(int64_t chunk, int64_t begin) const {
-        store_box(plan_.out_dtype, address(Op::kOut, chunk, begin), stage_[1], box(Op::kOut));
+    void store(int64_t chunk, int64_t begin) {
+        copy<U>(Op::kOut, address(Op::kOut, chunk, begin), out_,
+                reinterpret_cast<char*>(inputs_[0]), true);
     }
     // As what is dense: [rows][length], or planes of [length][rows].
     void shape(int64_t length) {
-        constexpr int64_t kSize = sizeof(float);
         Loops& loops = dense_.rows;
         dense_.length = dense_.chunk = length;
         loops.count = plan_.stages_along ? 1 : 2;
@@ -126,9 +138,10 @@ class StagedRows {
         loops.extent[0] = planes_;
         loops.extent[inner] = plan_.stages_along ? planes_ * count_ : count_;
         for (int k = 0; k < 3; ++k) {
-            loops.stride[0][k] = length * count_ * kSize;
-            loops.stride[inner][k] = plan_.stages_along ? length * kSize : kSize;
-            dense_.stride[k] = plan_.stages_along ? kSize : count_ * kSize;
+            const int64_t size = k == Op::kOut ? sizeof(U) : sizeof(T);
+            loops.stride[0][k] = length * count_ * size;
+            loops.stride[inner][k] = plan_.stages_along ? length * size : size;
+            dense_.stride[k] = plan_.stages_along ? size : count_ * size;
         }
         dense_.rows_per_group = loops.extent[inner];
         dense_.groups = plan_.stages_along ? 1 : planes_;
@@ -142,8 +155,9 @@ class StagedRows {
     int planes_ = 1;
     Op::Plan dense_;
     void* stage_addresses_[3];
-    SoftmaxRows<float, float> rows_;
-    alignas(64) float stage_[Op::kOut][Op::kStaged + kPairLanes];
+    SoftmaxRows<T, U> rows_;
+    alignas(64) T inputs_[Op::kOut][Op::kStaged];
+    alignas(64) char out_[Op::kStaged * kLargest];
     alignas(64) float lanes_[kLanes * Op::kStagedColumns + kPairLanes];
 };
 
