@@ -62,23 +62,27 @@ bool windows_tile(const PoolAxis& axis) {
     return axis.kernel == axis.stride && axis.pad == 0 && axis.windows * axis.stride == axis.extent;
 }
 
-constexpr int64_t kMinPlanes = 32;  // that are transposed together
+constexpr int64_t kMinPlanes = 32;  // that are gathered
 
-// Planes that are contiguous in grad_output, of rows much shorter than vectors, contiguous in both
-// tensors: it pays to transpose them, so that vectors run along planes (measured).
-bool has_small_planes(const Op::Plan& plan, int64_t size) {
+// Rows of windows that reach so many of grad_input, at most.
+int64_t reaching_rows(const Op::Plan& plan, int64_t rows) {
+    return std::min(plan.height.windows, pool_scratch::reaching(plan.height, rows));
+}
+// Rows of grad_input whose elements, and those of their windows, of so many planes fit scratch.
+int64_t gathered_rows(const Op::Plan& plan, int64_t planes) {
+    const int64_t positions = pool_scratch::kTransposed / round_up(planes, kMinPlanes);
+    int64_t rows = std::min(plan.height.extent, positions / plan.width.extent);
+    while (rows > 0 && reaching_rows(plan, rows) * plan.width.windows > positions) --rows;
+    return rows;
+}
+
+// Many planes of rows much shorter than vectors: it pays to gather them, so that vectors run along
+// planes (measured).
+bool has_short_rows(const Op::Plan& plan) {
     constexpr int64_t kShortRow = 16, kShorterRow = 10;  // the latter where windows are one apart
-    constexpr int64_t kMostElements = pool_scratch::kTransposed / kMinPlanes;
-    const int inner = plan.planes.count - 1;
-    const PoolAxis& height = plan.height;
-    const PoolAxis& width = plan.width;
-    return inner >= 0 && plan.planes.extent[inner] >= kMinPlanes &&
-           width.extent <= (width.stride == 1 ? kShorterRow : kShortRow) &&
-           width.extent * height.extent <= kMostElements && height.windows * width.windows > 0 &&
-           height.windows * width.windows <= kMostElements && plan.width_stride[0] == size &&
-           plan.width_stride[1] == size &&
-           (height.windows == 1 || plan.height_stride[0] == width.windows * size) &&
-           pool_scratch::keeps_rows(plan);
+    return plan.plane_count >= kMinPlanes && plan.height.windows * plan.width.windows > 0 &&
+           plan.width.extent <= (plan.width.stride == 1 ? kShorterRow : kShortRow) &&
+           pool_scratch::keeps_columns(plan) && gathered_rows(plan, kMinPlanes) > 0;
 }
 
 void choose_traversal(Op::Plan& plan, int64_t size) {
@@ -86,15 +90,16 @@ void choose_traversal(Op::Plan& plan, int64_t size) {
     const bool planes_contiguous =
         plan.width_stride[1] == size &&
         (plan.height.extent == 1 || plan.height_stride[1] == plan.width.extent * size);
-    const bool has_channels = inner >= 0 && plan.planes.extent[inner] >= 8;
+    const bool fills = planes_contiguous && covers_everything(plan.height) &&
+                       covers_everything(plan.width) && plan.divisor != 0.0f;
+    const bool has_channels = inner >= 0 && plan.planes.extent[inner] >= 8 &&
+                              pool_scratch::keeps_columns(plan);
     const bool along_channels = has_channels && plan.planes.stride[inner][0] == size &&
-                                !(planes_contiguous && plan.height.extent * plan.width.extent == 1);
+                                !(fills && plan.height.extent * plan.width.extent == 1);
     plan.traversal = Op::Traversal::kAlongWidth;
-    plan.transposes = false;
     if (along_channels && plan.planes.stride[inner][1] == size) {
         plan.traversal = Op::Traversal::kAlongChannels;
-    } else if (planes_contiguous && covers_everything(plan.height) &&
-               covers_everything(plan.width) && plan.divisor != 0.0f) {
+    } else if (fills) {
         plan.traversal = Op::Traversal::kFill;
     } else if (along_channels && plan.width_stride[1] == size) {
         plan.traversal = Op::Traversal::kAlongChannels;
@@ -103,10 +108,9 @@ void choose_traversal(Op::Plan& plan, int64_t size) {
                plan.divisor != 0.0f && plan.width_stride[1] == size &&
                (plan.width_stride[0] == size || plan.width_stride[0] == 2 * size)) {
         plan.traversal = Op::Traversal::kDoubledColumns;
-    } else if (has_small_planes(plan, size)) {
+    } else if (has_short_rows(plan)) {
         plan.traversal = Op::Traversal::kAlongChannels;
-        plan.transposes = true;
-        plan.gathered = plan.height.windows * plan.width.windows;
+        plan.transposes = plan.gathers = true;
     }
 }
 
@@ -122,20 +126,15 @@ int64_t rows_together(const Op::Plan& plan) {
     return rows < unit ? rows : rows / unit * unit;
 }
 
-// As many planes at a time as there is space for, but so few that small tensors make several tasks.
+// As many planes at a time as there is space for, whole or cut into rows, but so few that small
+// tensors make several tasks.
 int64_t gathered_planes(const Op::Plan& plan) {
-    const int64_t elements = std::max(plan.height.extent * plan.width.extent, plan.gathered);
-    const int64_t most =
-        std::min<int64_t>(256, pool_scratch::kTransposed / elements) / kMinPlanes * kMinPlanes;
+    int64_t most = 256;
+    while (most > 2 * kMinPlanes && gathered_rows(plan, most) < plan.height.extent)
+        most -= kMinPlanes;
+    while (most > kMinPlanes && gathered_rows(plan, most) == 0) most -= kMinPlanes;
     const int64_t even = divide_up(plan.channels, divide_up(plan.channels, most));
     return std::min(plan.channels, round_up(even, kMinPlanes));
-}
-// Has the strides of grad_output be those of its transpose.
-void gather_planes(Op::Plan& plan, int64_t size) {
-    plan.gathered_stride = plan.channel_stride[0];
-    plan.channel_stride[0] = size;
-    plan.width_stride[0] = pool_scratch::pitch(plan) * size;
-    plan.height_stride[0] = plan.width.windows * plan.width_stride[0];
 }
 
 void cut_into_tasks(Op::Plan& plan, const TensorView& grad_input) {
@@ -143,10 +142,17 @@ void cut_into_tasks(Op::Plan& plan, const TensorView& grad_input) {
     const PoolAxis& height = plan.height;
     const int64_t size = static_cast<int64_t>(data_type_size(plan.dtype));
     if (plan.traversal == Op::Traversal::kAlongChannels) {
-        const int inner = --plan.planes.count;
-        plan.channels = plan.planes.extent[inner];
-        std::copy(plan.planes.stride[inner], plan.planes.stride[inner] + 2, plan.channel_stride);
-        plan.channel_tile = plan.gathered > 0
+        if (plan.gathers) {
+            plan.channels = plan.plane_count;
+            plan.plane_count = 1;
+        } else {
+            const int inner = --plan.planes.count;
+            plan.channels = plan.planes.extent[inner];
+            plan.plane_count /= plan.channels;
+            std::copy(plan.planes.stride[inner], plan.planes.stride[inner] + 2,
+                      plan.channel_stride);
+        }
+        plan.channel_tile = plan.gathers
                                 ? gathered_planes(plan)
                                 : std::min<int64_t>(plan.channels, pool_scratch::kMaxChannels);
         // Transposed, columns are what is written in one piece.
@@ -155,7 +161,6 @@ void cut_into_tasks(Op::Plan& plan, const TensorView& grad_input) {
         while (plan.channel_tile > fewest && pool_scratch::columns_per_tile(plan) < columns) {
             plan.channel_tile = divide_up(plan.channel_tile, 32) * 16;
         }
-        if (plan.gathered > 0) gather_planes(plan, size);
         plan.width_tile =
             std::min(width.extent, std::max<int64_t>(1, pool_scratch::columns_per_tile(plan)));
         if (plan.transposes && plan.width_tile > 32 && plan.width_tile < width.extent) {
@@ -177,7 +182,7 @@ void cut_into_tasks(Op::Plan& plan, const TensorView& grad_input) {
     }
     plan.channel_tiles = divide_up(plan.channels, plan.channel_tile);
     plan.width_tiles = divide_up(width.extent, plan.width_tile);
-    const int64_t planes = plan.plane_count = plan.planes.iterations();
+    const int64_t planes = plan.plane_count;
     const int64_t sweeps = planes * plan.channel_tiles * plan.width_tiles;
     constexpr int64_t kTaskElements = 16 << 10;
     const int64_t row_elements = plan.width_tile * plan.channel_tile;
@@ -185,8 +190,14 @@ void cut_into_tasks(Op::Plan& plan, const TensorView& grad_input) {
         height.extent, sweeps >= 64 ? height.extent
                                     : std::max({int64_t{16}, divide_up(height.extent * sweeps, 64),
                                                 divide_up(kTaskElements, row_elements)}));
+    if (plan.gathers) {
+        const int64_t rows = gathered_rows(plan, plan.channel_tile);
+        plan.height_tile = divide_up(height.extent, divide_up(height.extent, rows));
+    }
     plan.height_tiles = divide_up(height.extent, plan.height_tile);
-    plan.rows_together = plan.transposes ? rows_together(plan) : 1;
+    plan.rows_together = plan.gathers      ? plan.height_tile
+                         : plan.transposes ? rows_together(plan)
+                                           : 1;
     // Small planes share a task.
     const bool whole_planes = plan.width_tiles * plan.height_tiles * plan.channel_tiles == 1;
     const int64_t elements = height.extent * width.extent * plan.channel_tile;
@@ -245,6 +256,7 @@ Op::Plan Op::plan(const Args& args) {
     plan.divisor = plan.height.windows * plan.width.windows == 0
                        ? 1.0f
                        : constant_divisor(plan, args.divisor_override);
+    plan.plane_count = plan.planes.iterations();
     choose_traversal(plan, size);
     cut_into_tasks(plan, grad_input);
     plan.bytes = saturated_bytes(grad.numel / 2 + grad_input.numel / 2 + 1, 2 * size);

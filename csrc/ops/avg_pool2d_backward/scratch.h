@@ -28,18 +28,22 @@ constexpr int64_t reaching(const PoolAxis& axis, int64_t columns) {
 }
 
 // Rows of quotients to keep along channels: those that one row of grad_input needs, rounded up to a
-// power of two, and one for their sum.
+// power of two, and one for their sum. Of too many rows one at a time is added to the sum.
 constexpr int64_t kept_rows(const AvgPool2dBackward::Plan& plan) {
     int64_t rows = 1;
-    while (rows < overlap(plan.height) && rows < kRows) rows *= 2;
+    if (overlap(plan.height) > kRows) return 2;
+    while (rows < overlap(plan.height)) rows *= 2;
     return rows + 1;
+}
+// Whether vectors can run along channels: the windows of one column fit.
+constexpr bool keeps_columns(const AvgPool2dBackward::Plan& plan) {
+    return overlap(plan.width) < kFloats / 32 / kept_rows(plan);
 }
 // Elements from one column's channels to the next one's.
 constexpr int64_t pitch(const AvgPool2dBackward::Plan& plan) {
     return round_up(plan.channel_tile, 32);
 }
-// Columns of grad_input whose windows' channels fit; less than 1 where the kernel is too large to
-// keep any.
+// Columns of grad_input whose windows' channels fit; may be less than 1.
 constexpr int64_t columns_per_tile(const AvgPool2dBackward::Plan& plan) {
     // Measured: transposed, that whole rows fit counts for more than the nearest cache.
     const int64_t floats = plan.transposes ? kFloats : kFloats / 2;
