@@ -63,6 +63,7 @@ bool windows_tile(const PoolAxis& axis) {
 }
 
 constexpr int64_t kMinPlanes = 32;  // that are gathered
+constexpr int64_t kPixelRow = 48;
 
 // Rows of windows that reach so many of grad_input, at most.
 int64_t reaching_rows(const Op::Plan& plan, int64_t rows) {
@@ -76,10 +77,23 @@ int64_t gathered_rows(const Op::Plan& plan, int64_t planes) {
     return rows;
 }
 
+// Channels last, pixels one behind the other in both tensors.
+bool has_pixels(const Op::Plan& plan, int64_t size) {
+    const int inner = plan.planes.count - 1;
+    if (inner < 0) return false;
+    const int64_t bytes = plan.planes.extent[inner] * size;
+    const int64_t* stride = plan.planes.stride[inner];
+    return stride[0] == size && stride[1] == size &&
+           (plan.width.windows == 1 || plan.width_stride[0] == bytes) &&
+           (plan.width.extent == 1 || plan.width_stride[1] == bytes);
+}
+
 // Many planes of rows much shorter than vectors: it pays to gather them, so that vectors run along
 // planes (measured).
-bool has_short_rows(const Op::Plan& plan) {
+bool has_short_rows(const Op::Plan& plan, bool has_pixels) {
     constexpr int64_t kShortRow = 16, kShorterRow = 10;  // the latter where windows are one apart
+    if (has_pixels && plan.width.extent * plan.planes.extent[plan.planes.count - 1] > kPixelRow)
+        return false;
     return plan.plane_count >= kMinPlanes && plan.height.windows * plan.width.windows > 0 &&
            plan.width.extent <= (plan.width.stride == 1 ? kShorterRow : kShortRow) &&
            pool_scratch::keeps_columns(plan) && gathered_rows(plan, kMinPlanes) > 0;
@@ -97,6 +111,7 @@ void choose_traversal(Op::Plan& plan, int64_t size) {
     const bool along_channels = has_channels && plan.planes.stride[inner][0] == size &&
                                 !(fills && plan.height.extent * plan.width.extent == 1);
     plan.traversal = Op::Traversal::kAlongWidth;
+    plan.pixel = 1;
     if (along_channels && plan.planes.stride[inner][1] == size) {
         plan.traversal = Op::Traversal::kAlongChannels;
     } else if (fills) {
@@ -108,9 +123,12 @@ void choose_traversal(Op::Plan& plan, int64_t size) {
                plan.divisor != 0.0f && plan.width_stride[1] == size &&
                (plan.width_stride[0] == size || plan.width_stride[0] == 2 * size)) {
         plan.traversal = Op::Traversal::kDoubledColumns;
-    } else if (has_short_rows(plan)) {
+    } else if (has_short_rows(plan, has_pixels(plan, size))) {
         plan.traversal = Op::Traversal::kAlongChannels;
         plan.transposes = plan.gathers = true;
+    } else if (has_pixels(plan, size)) {
+        plan.pixel = plan.planes.extent[inner];
+        if (!pool_scratch::keeps_rows(plan)) plan.pixel = 1;
     }
 }
 
@@ -175,17 +193,20 @@ void cut_into_tasks(Op::Plan& plan, const TensorView& grad_input) {
         plan.streaming_fits = plan.transposes || plan.stages || fills_lines;
     } else {
         plan.channels = plan.channel_tile = 1;
-        plan.streaming_fits = plan.width_stride[1] == size;
+        if (plan.pixel > 1) plan.plane_count /= plan.planes.extent[--plan.planes.count];
+        plan.streaming_fits = plan.width_stride[1] == plan.pixel * size;
+        const int64_t elements = pool_scratch::keeps_rows(plan) ? pool_scratch::row_elements(plan)
+                                                                : pool_scratch::kMaxColumns;
         plan.width_tile = plan.traversal == Op::Traversal::kFill
                               ? width.extent
-                              : std::min(width.extent, pool_scratch::kMaxColumns);
+                              : std::min(width.extent, elements / plan.pixel);
     }
     plan.channel_tiles = divide_up(plan.channels, plan.channel_tile);
     plan.width_tiles = divide_up(width.extent, plan.width_tile);
     const int64_t planes = plan.plane_count;
     const int64_t sweeps = planes * plan.channel_tiles * plan.width_tiles;
     constexpr int64_t kTaskElements = 16 << 10;
-    const int64_t row_elements = plan.width_tile * plan.channel_tile;
+    const int64_t row_elements = plan.width_tile * plan.pixel * plan.channel_tile;
     plan.height_tile = std::min(
         height.extent, sweeps >= 64 ? height.extent
                                     : std::max({int64_t{16}, divide_up(height.extent * sweeps, 64),
@@ -200,7 +221,7 @@ void cut_into_tasks(Op::Plan& plan, const TensorView& grad_input) {
                                            : 1;
     // Small planes share a task.
     const bool whole_planes = plan.width_tiles * plan.height_tiles * plan.channel_tiles == 1;
-    const int64_t elements = height.extent * width.extent * plan.channel_tile;
+    const int64_t elements = height.extent * width.extent * plan.pixel * plan.channel_tile;
     plan.planes_per_task = whole_planes ? std::max<int64_t>(1, kTaskElements / elements) : 1;
     if (plan.planes_per_task > 32) plan.planes_per_task -= plan.planes_per_task % 32;
     plan.tasks = divide_up(planes, plan.planes_per_task) * plan.channel_tiles * plan.width_tiles *

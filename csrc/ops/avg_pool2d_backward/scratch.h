@@ -8,9 +8,11 @@ namespace ascend_grad {
 namespace pool_scratch {
 namespace {
 
-inline constexpr int64_t kMaxColumns = 512;    // of grad_input per tile along the width
+inline constexpr int64_t kMaxColumns = 512;    // elements of a row of a tile along the width
 inline constexpr int64_t kMaxChannels = 1024;  // per tile along channels
-inline constexpr int64_t kRows = 16;           // of quotients that are kept, at most
+inline constexpr int64_t kRows = 16;           // of quotients that are kept along channels
+inline constexpr int64_t kMaxMargin = 512;     // of zeros before rows of quotients
+inline constexpr int64_t kRing = 20480;        // floats of such rows
 inline constexpr int64_t kFloats = 24576;      // of rows along channels, all together
 inline constexpr int64_t kTransposed = 16384;  // elements that are transposed at a time
 
@@ -18,9 +20,25 @@ inline constexpr int64_t kTransposed = 16384;  // elements that are transposed a
 constexpr int64_t overlap(const PoolAxis& axis) {
     return (axis.kernel - 1) / axis.stride + 1;
 }
+// Rows of quotients that are kept along the width.
+constexpr int64_t ring_rows(const AvgPool2dBackward::Plan& plan) {
+    return overlap(plan.height) <= 16 ? 16 : 64;
+}
+// Floats before each for windows that do not exist.
+constexpr int64_t margin(const AvgPool2dBackward::Plan& plan) {
+    const int64_t windows = overlap(plan.width) - 1;
+    if (windows > kMaxMargin) return windows;
+    return round_up((windows > 0 ? windows : 1) * plan.pixel, 16);
+}
+// Elements of a row that fit.
+constexpr int64_t row_elements(const AvgPool2dBackward::Plan& plan) {
+    const int64_t elements = kRing / ring_rows(plan) - margin(plan) - 64;
+    return elements < kMaxColumns ? elements : kMaxColumns;
+}
 // Whether the windows that cover an element are few enough to keep their rows.
 constexpr bool keeps_rows(const AvgPool2dBackward::Plan& plan) {
-    return overlap(plan.height) <= kRows && overlap(plan.width) <= kRows;
+    return overlap(plan.height) <= ring_rows(plan) && margin(plan) <= kMaxMargin &&
+           row_elements(plan) >= 64;
 }
 // Windows that reach one of `columns` neighbouring elements, at most.
 constexpr int64_t reaching(const PoolAxis& axis, int64_t columns) {
