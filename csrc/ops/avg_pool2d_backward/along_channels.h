@@ -24,11 +24,13 @@ class PoolAlongChannels : public QuotientChannels<T> {
     using Base::groups_;
     using Base::last_plane_;
     using Base::last_row_;
+    using Base::last_window_;
     using Base::overlap_;
     using Base::pitch_;
     using Base::plan_;
     using Base::plane_offset;
     using Base::result_by_mode;
+    using Base::slot_window_;
     using Base::start_;
     using Base::streaming_;
     using Base::window_stride_;
@@ -59,8 +61,8 @@ class PoolAlongChannels : public QuotientChannels<T> {
                 const Covering& windows = rows.covering();
                 const Sums sums = this->sums_of_rows(windows);
                 row += equal;
-                const bool continues = row < last_row_ && windows.last + 1 < plan_.height.windows &&
-                                       !plan_.gathers;
+                const bool continues =
+                    row < last_row_ && windows.last + 1 < plan_.height.windows && !plan_.gathers;
                 const T* next = continues ? channels_at(windows.last + 1, first_window_) : nullptr;
                 for (int64_t i = 0; i < equal; ++i, to += plan_.height_stride[1]) {
                     char* out = holds ? held_row(to) : to;
@@ -106,7 +108,8 @@ class PoolAlongChannels : public QuotientChannels<T> {
     void put_held_rows() {
         if (plan_.gathers) {
             scatter_planes(grad_input_, held_rows_, pitch_, windows_,
-                           part(1, first_row_, last_row_ - first_row_, column_, columns_), streaming_);
+                           part(1, first_row_, last_row_ - first_row_, column_, columns_),
+                           streaming_);
         } else if (plan_.transposes) {
             store_columns(held_to_, plan_.channel_stride[1], held_rows_, pitch_,
                           static_cast<int>(held_) * columns_, channels_, streaming_);
@@ -151,7 +154,10 @@ class PoolAlongChannels : public QuotientChannels<T> {
             const int wide = static_cast<int>(middle - begin);
             const int narrow = static_cast<int>(end - middle);
             if (next != nullptr) prefetch_window(next, u);
-            write_group<kOverlap, kTwo, kStreaming>(to, behind, sums, wide, narrow);
+            // Of the group's windows those that exist.
+            const int first = static_cast<int>(greatest(0, first_window_ - slot_window_ - u));
+            const int last = static_cast<int>(least(overlap_, last_window_ + 1 - slot_window_ - u));
+            write_group<kOverlap, kTwo, kStreaming>(to, behind, sums, wide, narrow, first, last);
             sums.first += pitch;
             if (kTwo) sums.second += pitch;
         }
@@ -170,17 +176,18 @@ class PoolAlongChannels : public QuotientChannels<T> {
                     : load_pair(sums.first + at);
     }
     template <bool kTwo>
-    AG_INLINE LanePair sum_from(const Sums& sums, int64_t at, int windows) const {
-        LanePair sum = windows > 0 ? sum_at<kTwo>(sums, at) : LanePair{};
-        for (int j = 1; j < windows; ++j) sum = sum + sum_at<kTwo>(sums, at + j * pitch_);
+    AG_INLINE LanePair sum_of(const Sums& sums, int64_t at, int first, int last) const {
+        if (first >= last) return LanePair{};
+        LanePair sum = sum_at<kTwo>(sums, at + first * pitch_);
+        for (int j = first + 1; j < last; ++j) sum = sum + sum_at<kTwo>(sums, at + j * pitch_);
         return sum;
     }
     AG_INLINE typename Packed<T>::Type packed(LanePair x) const {
         return pack<T>({result_by_mode(x.low), result_by_mode(x.high)});
     }
     template <int kOverlap, bool kTwo, bool kStreaming>
-    AG_INLINE void write_group(char* to, char* behind, const Sums& sums, int wide,
-                               int narrow) const {
+    AG_INLINE void write_group(char* to, char* behind, const Sums& sums, int wide, int narrow,
+                               int first, int last) const {
         constexpr auto kBytes = static_cast<int64_t>(sizeof(T)) * kPairLanes;
         const int channels = channels_, pitch = pitch_;
         const int64_t stride = column_stride_;
@@ -192,8 +199,8 @@ class PoolAlongChannels : public QuotientChannels<T> {
                 later = sum_at<kTwo>(sums, c + pitch);
                 all = sum_at<kTwo>(sums, c) + later;
             } else {
-                if (wide > 0) all = sum_from<kTwo>(sums, c, overlap_);
-                if (narrow > 0) later = sum_from<kTwo>(sums, c + pitch, overlap_ - 1);
+                if (wide > 0) all = sum_of<kTwo>(sums, c, first, last);
+                if (narrow > 0) later = sum_of<kTwo>(sums, c, first > 1 ? first : 1, last);
             }
             if (wide > 0) put<kStreaming>(to, packed(all), stride, wide, channels - c);
             if (narrow > 0) put<kStreaming>(behind, packed(later), stride, narrow, channels - c);

@@ -102,8 +102,7 @@ class PoolAlongWidth : public SlidingRows<T> {
                       ? pool_writer<T>(plan_.width, pixel_, phase_, columns_)
                       : nullptr;
         covered_ = plan_.width.kernel - (overlap_ - 1) * plan_.width.stride;
-        looks_up_ = Line<T>::kLooksUp && pixel_ == 1;
-        if (looks_up_ && writer_ == nullptr) select_places();
+        looks_up_ = Line<T>::kLooksUp && writer_ == nullptr && select_places();
         are_packed_ = plan_.height_stride[1] == columns_ * size;
         fused_rows_ = writer_ != nullptr && overlap_ <= 2 ? 2 : 1;
         // So many that the ring holds their windows and the sink their elements.
@@ -223,21 +222,26 @@ class PoolAlongWidth : public SlidingRows<T> {
         T row[kSpread];  // the columns, where they are not looked up
     };
 
-    // What each column is: the place of its group, counted from that of its line's first column,
-    // among sums of all windows or, from a line on, of fewer.
-    void select_places() {
-        int64_t group = 0, at = phase_;
+    // What each element is: the place of its sum, counted from that of its line's first pixel,
+    // among sums of all windows or, from a line on, of fewer. Whether each line's sums fit a line.
+    bool select_places() {
+        int64_t at = phase_;
+        int group = 0, of_pixel = 0;
         const int end = (columns_ + kPairLanes - 1) / kPairLanes * kPairLanes;
         for (int c = 0; c < end; ++c) {
             int& first = first_groups_[c / kLine];
-            if (c % kLine == 0) first = static_cast<int>(group);
-            places_[c] =
-                static_cast<typename Line<T>::Bits>(group - first + (at < covered_ ? 0 : kLine));
+            if (c % kLine == 0) first = group;
+            const int place = group + of_pixel - first;
+            if (place >= kLine) return false;
+            places_[c] = static_cast<typename Line<T>::Bits>(place + (at < covered_ ? 0 : kLine));
+            if (++of_pixel < pixel_) continue;
+            of_pixel = 0;
             if (++at == plan_.width.stride) {
                 at = 0;
-                ++group;
+                group += pixel_;
             }
         }
+        return true;
     }
     // A few bands at a time, so that no load waits for a store just made.
     void write_spread(char* to, const Chunk& chunk, Sink<T>& sink) {
@@ -304,7 +308,9 @@ class PoolAlongWidth : public SlidingRows<T> {
     }
     AG_INLINE typename Packed<T>::Type columns_from(const Spread& from, int c) const {
         typename Packed<T>::Type x;
-        if (looks_up_) {
+        std::memcpy(&x, from.row + c, sizeof(x));
+        if constexpr (Line<T>::kLooksUp) {
+            if (!looks_up_) return x;
             typename Line<T>::Type lines[kPairLanes / kLine];
             for (int i = 0; i < kPairLanes / kLine; ++i, c += kLine) {
                 const int group = first_groups_[c / kLine];
@@ -313,8 +319,6 @@ class PoolAlongWidth : public SlidingRows<T> {
                                        Line<T>::load(from.fewer + group));
             }
             std::memcpy(&x, lines, sizeof(x));
-        } else {
-            std::memcpy(&x, from.row + c, sizeof(x));
         }
         return x;
     }

@@ -11,8 +11,8 @@ namespace {
 // Rows by columns of `count` planes from number `first` on, in memory.
 struct PlanePart {
     const Loops& planes;
-    int operand;       // of these
-    int64_t skipped;   // bytes
+    int operand;      // of these
+    int64_t skipped;  // bytes
     int64_t row_stride, column_stride;
     int64_t first;
     int count, rows, columns;
@@ -51,11 +51,14 @@ inline void copy_planes(char* in_memory, char* scratch, int memory, int64_t plan
     }
 }
 
-// Planes whose elements lie side by side, as channels that are last.
+// Whether it pays to copy without a transposition: elements of different planes lie side by side,
+// or few elements of each plane all apart.
 template <class T>
-inline bool has_runs(const PlanePart& part) {
+inline bool is_direct(const PlanePart& part) {
+    constexpr int64_t kSize = sizeof(T);
     const int inner = part.planes.count - 1;
-    return inner >= 0 && part.planes.stride[inner][part.operand] == sizeof(T);
+    if (inner >= 0 && part.planes.stride[inner][part.operand] == kSize) return true;
+    return part.column_stride != kSize && part.rows * part.columns <= 16;
 }
 
 // to[position * pitch + plane] = the plane's element there. Where that takes a transposition, by
@@ -63,7 +66,7 @@ inline bool has_runs(const PlanePart& part) {
 template <class T>
 inline void gather_planes(T* to, int pitch, T* staging, const char* from, const PlanePart& part) {
     constexpr int64_t kSize = sizeof(T);
-    const bool direct = has_runs<T>(part);
+    const bool direct = is_direct<T>(part);
     const int elements = part.rows * part.columns;
     const int64_t plane_step = direct ? kSize : elements * kSize;
     char* first = reinterpret_cast<char*>(direct ? to : staging);
@@ -80,7 +83,7 @@ inline void scatter_planes(char* to, const T* from, int pitch, T* staging, const
                            bool streams) {
     constexpr int64_t kSize = sizeof(T);
     const int elements = part.rows * part.columns;
-    const bool direct = has_runs<T>(part);
+    const bool direct = is_direct<T>(part);
     const bool dense = part.column_stride == kSize && part.row_stride == part.columns * kSize;
     if (!direct && dense && part.planes.count <= 1) {
         store_columns(to + part.planes.offset(part.first, part.operand) + part.skipped,

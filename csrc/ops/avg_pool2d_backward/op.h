@@ -64,8 +64,8 @@ struct AvgPool2dBackward {
         Traversal traversal;
         bool transposes;  // kAlongChannels: columns, not channels, are contiguous in grad_input
         bool stages;      // kAlongChannels: rows are streamed as one, not channels
-        int64_t pixel;  // kAlongWidth: planes whose elements take turns along rows; else 1
-        bool gathers;   // kAlongChannels: all planes are the channels, side by side in scratch
+        int64_t pixel;    // kAlongWidth: planes whose elements take turns along rows; else 1
+        bool gathers;     // kAlongChannels: all planes are the channels, side by side in scratch
         PoolAxis height, width;
         bool count_include_pad;
         float divisor;  // the constant one, or 0 where it varies

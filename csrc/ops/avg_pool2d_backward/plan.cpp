@@ -63,21 +63,19 @@ bool windows_tile(const PoolAxis& axis) {
 }
 
 constexpr int64_t kMinPlanes = 32;  // that are gathered
-constexpr int64_t kPixelRow = 48;
 
-// Rows of windows that reach so many of grad_input, at most.
-int64_t reaching_rows(const Op::Plan& plan, int64_t rows) {
-    return std::min(plan.height.windows, pool_scratch::reaching(plan.height, rows));
-}
 // Rows of grad_input whose elements, and those of their windows, of so many planes fit scratch.
 int64_t gathered_rows(const Op::Plan& plan, int64_t planes) {
+    const PoolAxis& height = plan.height;
     const int64_t positions = pool_scratch::kTransposed / round_up(planes, kMinPlanes);
-    int64_t rows = std::min(plan.height.extent, positions / plan.width.extent);
-    while (rows > 0 && reaching_rows(plan, rows) * plan.width.windows > positions) --rows;
-    return rows;
+    const int64_t rows = std::min(height.extent, positions / plan.width.extent);
+    const int64_t window_rows = positions / plan.width.windows;
+    if (height.windows <= window_rows) return rows;
+    const int64_t steps = window_rows - pool_scratch::overlap(height);
+    return std::min(rows, std::max<int64_t>(steps, 0) * std::min(height.stride, height.extent));
 }
 
-// Channels last, pixels one behind the other in both tensors.
+// Channels last in both tensors, pixels one behind the other.
 bool has_pixels(const Op::Plan& plan, int64_t size) {
     const int inner = plan.planes.count - 1;
     if (inner < 0) return false;
@@ -88,15 +86,27 @@ bool has_pixels(const Op::Plan& plan, int64_t size) {
            (plan.width.extent == 1 || plan.width_stride[1] == bytes);
 }
 
-// Many planes of rows much shorter than vectors: it pays to gather them, so that vectors run along
-// planes (measured).
+// Many planes of rows so short that it pays to gather them, so that vectors run along planes
+// (measured).
 bool has_short_rows(const Op::Plan& plan, bool has_pixels) {
-    constexpr int64_t kShortRow = 16, kShorterRow = 10;  // the latter where windows are one apart
-    if (has_pixels && plan.width.extent * plan.planes.extent[plan.planes.count - 1] > kPixelRow)
-        return false;
-    return plan.plane_count >= kMinPlanes && plan.height.windows * plan.width.windows > 0 &&
-           plan.width.extent <= (plan.width.stride == 1 ? kShorterRow : kShortRow) &&
-           pool_scratch::keeps_columns(plan) && gathered_rows(plan, kMinPlanes) > 0;
+    const int64_t columns = plan.width.extent, stride = plan.width.stride;
+    const bool is_short = has_pixels ? columns <= (stride == 1 ? 5 : 10)
+                                     : columns <= (stride == 1   ? 10
+                                                   : stride == 2 ? 12
+                                                                 : 20);
+    return is_short && plan.plane_count >= kMinPlanes &&
+           plan.height.windows * plan.width.windows > 0 && pool_scratch::keeps_columns(plan) &&
+           gathered_rows(plan, kMinPlanes) > 0;
+}
+
+// Takes channels that are last as pixels of rows where they are too few for vectors along them
+// (measured).
+bool takes_pixels(Op::Plan& plan) {
+    plan.pixel = plan.planes.extent[plan.planes.count - 1];
+    if (plan.pixel < (plan.width.stride == 1 ? 32 : 16) && pool_scratch::keeps_rows(plan))
+        return true;
+    plan.pixel = 1;
+    return false;
 }
 
 void choose_traversal(Op::Plan& plan, int64_t size) {
@@ -106,29 +116,29 @@ void choose_traversal(Op::Plan& plan, int64_t size) {
         (plan.height.extent == 1 || plan.height_stride[1] == plan.width.extent * size);
     const bool fills = planes_contiguous && covers_everything(plan.height) &&
                        covers_everything(plan.width) && plan.divisor != 0.0f;
-    const bool has_channels = inner >= 0 && plan.planes.extent[inner] >= 8 &&
-                              pool_scratch::keeps_columns(plan);
-    const bool along_channels = has_channels && plan.planes.stride[inner][0] == size &&
-                                !(fills && plan.height.extent * plan.width.extent == 1);
+    const int64_t channels = inner >= 0 ? plan.planes.extent[inner] : 1;
+    const bool has_channels =
+        channels >= 8 && plan.planes.stride[inner][0] == size && pool_scratch::keeps_columns(plan);
+    const bool along_channels = has_channels && plan.planes.stride[inner][1] == size;
+    const bool pixels = has_pixels(plan, size);
     plan.traversal = Op::Traversal::kAlongWidth;
-    plan.pixel = 1;
-    if (along_channels && plan.planes.stride[inner][1] == size) {
-        plan.traversal = Op::Traversal::kAlongChannels;
-    } else if (fills) {
+    if (fills && (!along_channels || plan.height.extent * plan.width.extent == 1)) {
         plan.traversal = Op::Traversal::kFill;
-    } else if (along_channels && plan.width_stride[1] == size) {
+    } else if (pixels && channels <= 16 && has_short_rows(plan, true)) {
         plan.traversal = Op::Traversal::kAlongChannels;
-        plan.transposes = true;
+        plan.transposes = plan.gathers = true;
+    } else if (pixels && takes_pixels(plan)) {
+        plan.traversal = Op::Traversal::kAlongWidth;
+    } else if (along_channels || (has_channels && plan.width_stride[1] == size)) {
+        plan.traversal = Op::Traversal::kAlongChannels;
+        plan.transposes = !along_channels;
     } else if (windows_tile(plan.height) && windows_tile(plan.width) && plan.width.kernel == 2 &&
                plan.divisor != 0.0f && plan.width_stride[1] == size &&
                (plan.width_stride[0] == size || plan.width_stride[0] == 2 * size)) {
         plan.traversal = Op::Traversal::kDoubledColumns;
-    } else if (has_short_rows(plan, has_pixels(plan, size))) {
+    } else if (has_short_rows(plan, false)) {
         plan.traversal = Op::Traversal::kAlongChannels;
         plan.transposes = plan.gathers = true;
-    } else if (has_pixels(plan, size)) {
-        plan.pixel = plan.planes.extent[inner];
-        if (!pool_scratch::keeps_rows(plan)) plan.pixel = 1;
     }
 }
 
@@ -278,6 +288,7 @@ Op::Plan Op::plan(const Args& args) {
                        ? 1.0f
                        : constant_divisor(plan, args.divisor_override);
     plan.plane_count = plan.planes.iterations();
+    plan.pixel = 1;
     choose_traversal(plan, size);
     cut_into_tasks(plan, grad_input);
     plan.bytes = saturated_bytes(grad.numel / 2 + grad_input.numel / 2 + 1, 2 * size);

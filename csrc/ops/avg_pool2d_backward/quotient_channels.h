@@ -93,7 +93,8 @@ class QuotientChannels : public PoolTile<T> {
     }
 
     int64_t start_ = 0;  // first column of the first group
-    int64_t first_window_ = 0;
+    // Of a row's windows the first and last that exist, and the one that its first place is for.
+    int64_t first_window_ = 0, last_window_ = 0, slot_window_ = 0;
     int groups_ = 0, overlap_ = 0, pitch_ = 0;
     int64_t window_stride_ = 0;
 
@@ -153,7 +154,7 @@ class QuotientChannels : public PoolTile<T> {
     }
 
     const char* plane_ = nullptr;
-    int64_t window_row_stride_ = 0, tile_column_ = -1, slot_window_ = 0, last_window_ = 0;
+    int64_t window_row_stride_ = 0, tile_column_ = -1;
     int tile_channels_ = 0, row_elements_ = 0, kept_ = 0;
     float last_divisor_ = 0.0f;
     Reciprocal reciprocal_{};

@@ -22,7 +22,7 @@ class QuotientRows : public PoolTile<T> {
     using Base::rounded_by_mode;
     using Base::streaming_;
 
-    static constexpr int kFewestSlots = 16, kMostSlots = 64;
+    static constexpr int kFewestSlots = 16, kMostSlots = pool_scratch::kRows;
     static constexpr int kMaxPitch =
         pool_scratch::kMaxMargin + pool_scratch::kMaxColumns + 4 * kLanes;
 
@@ -193,8 +193,7 @@ class QuotientRows : public PoolTile<T> {
         const int mask = slots_count_ - 1;
         float* const slots = slots_ + margin_ + first_at_;
         for (; last == 0 && first < end; ++first) {
-            store_raw(slots + (first & mask) * pitch,
-                      quotient(loads.last(first), 0) + Lanes{});
+            store_raw(slots + (first & mask) * pitch, quotient(loads.last(first), 0) + Lanes{});
         }
         for (int64_t i = first; i < end; ++i) {
             float* to = slots + (i & mask) * pitch;
@@ -206,11 +205,10 @@ class QuotientRows : public PoolTile<T> {
     void prepare_division() {
         const bool constant = plan_.divisor != 0.0f;
         for (int j = 0; j < windows_ + kLanes; ++j) {
-            counts_[j] = constant ? plan_.divisor
-                         : j < windows_
-                             ? counted(plan_.width, plan_.count_include_pad,
-                                       first_window_ + j / pixel_)
-                             : 1.0f;
+            counts_[j] = constant       ? plan_.divisor
+                         : j < windows_ ? counted(plan_.width, plan_.count_include_pad,
+                                                  first_window_ + j / pixel_)
+                                        : 1.0f;
         }
         uses_reciprocals_ = factor_ == 0.0f &&
                             has_reciprocal(constant ? plan_.divisor

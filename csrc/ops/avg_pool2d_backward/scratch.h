@@ -10,7 +10,7 @@ namespace {
 
 inline constexpr int64_t kMaxColumns = 512;    // elements of a row of a tile along the width
 inline constexpr int64_t kMaxChannels = 1024;  // per tile along channels
-inline constexpr int64_t kRows = 16;           // of quotients that are kept along channels
+inline constexpr int64_t kRows = 64;           // of quotients that are kept, at most
 inline constexpr int64_t kMaxMargin = 512;     // of zeros before rows of quotients
 inline constexpr int64_t kRing = 20480;        // floats of such rows
 inline constexpr int64_t kFloats = 24576;      // of rows along channels, all together
@@ -22,7 +22,7 @@ constexpr int64_t overlap(const PoolAxis& axis) {
 }
 // Rows of quotients that are kept along the width.
 constexpr int64_t ring_rows(const AvgPool2dBackward::Plan& plan) {
-    return overlap(plan.height) <= 16 ? 16 : 64;
+    return overlap(plan.height) <= 16 ? 16 : kRows;
 }
 // Floats before each for windows that do not exist.
 constexpr int64_t margin(const AvgPool2dBackward::Plan& plan) {
@@ -48,10 +48,12 @@ constexpr int64_t reaching(const PoolAxis& axis, int64_t columns) {
 // Rows of quotients to keep along channels: those that one row of grad_input needs, rounded up to a
 // power of two, and one for their sum. Of too many rows one at a time is added to the sum.
 constexpr int64_t kept_rows(const AvgPool2dBackward::Plan& plan) {
+    constexpr int64_t kAlways = 16;  // otherwise whole rows of windows must fit
     int64_t rows = 1;
-    if (overlap(plan.height) > kRows) return 2;
-    while (rows < overlap(plan.height)) rows *= 2;
-    return rows + 1;
+    while (rows < overlap(plan.height) && rows < kRows) rows *= 2;
+    const bool fits = rows >= overlap(plan.height) &&
+                      reaching(plan.width, plan.width.extent) <= kFloats / 32 / (rows + 1);
+    return rows <= kAlways || fits ? rows + 1 : 2;
 }
 // Whether vectors can run along channels: the windows of one column fit.
 constexpr bool keeps_columns(const AvgPool2dBackward::Plan& plan) {

@@ -73,8 +73,8 @@ class PoolTile {
         first_plane_ = task / plan_.height_tiles * plan_.planes_per_task;
         last_plane_ = least(first_plane_ + plan_.planes_per_task, plan_.plane_count);
         column_ = width_tile * plan_.width_tile;
-        columns_ = static_cast<int>(least(plan_.width_tile, plan_.width.extent - column_) *
-                                    plan_.pixel);
+        columns_ =
+            static_cast<int>(least(plan_.width_tile, plan_.width.extent - column_) * plan_.pixel);
         first_row_ = height_tile * plan_.height_tile;
         last_row_ = least(first_row_ + plan_.height_tile, plan_.height.extent);
         channel_ = channel_tile * plan_.channel_tile;
