@@ -106,7 +106,7 @@ class PoolAlongWidth : public SlidingRows<T> {
         are_packed_ = plan_.height_stride[1] == columns_ * size;
         fused_rows_ = writer_ != nullptr && overlap_ <= 2 ? 2 : 1;
         // So many that the ring holds their windows and the sink their elements.
-        const int64_t overlap = pool_scratch::overlap(plan_.height);
+        const int64_t overlap = pool_scratch::row_overlap(plan_);
         slides_ = this->can_slide();
         rows_at_once_ = 1024;
         if (!slides_) {

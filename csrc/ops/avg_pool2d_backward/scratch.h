@@ -20,9 +20,14 @@ inline constexpr int64_t kTransposed = 16384;  // elements that are transposed a
 constexpr int64_t overlap(const PoolAxis& axis) {
     return (axis.kernel - 1) / axis.stride + 1;
 }
+// Rows of windows that cover one element, at most.
+constexpr int64_t row_overlap(const AvgPool2dBackward::Plan& plan) {
+    const int64_t windows = plan.height.windows > 0 ? plan.height.windows : 1;
+    return windows < overlap(plan.height) ? windows : overlap(plan.height);
+}
 // Rows of quotients that are kept along the width.
 constexpr int64_t ring_rows(const AvgPool2dBackward::Plan& plan) {
-    return overlap(plan.height) <= 16 ? 16 : kRows;
+    return row_overlap(plan) <= 16 ? 16 : kRows;
 }
 // Floats before each for windows that do not exist.
 constexpr int64_t margin(const AvgPool2dBackward::Plan& plan) {
@@ -37,7 +42,7 @@ constexpr int64_t row_elements(const AvgPool2dBackward::Plan& plan) {
 }
 // Whether the windows that cover an element are few enough to keep their rows.
 constexpr bool keeps_rows(const AvgPool2dBackward::Plan& plan) {
-    return overlap(plan.height) <= ring_rows(plan) && margin(plan) <= kMaxMargin &&
+    return row_overlap(plan) <= ring_rows(plan) && margin(plan) <= kMaxMargin &&
            row_elements(plan) >= 64;
 }
 // Windows that reach one of `columns` neighbouring elements, at most.
@@ -50,8 +55,8 @@ constexpr int64_t reaching(const PoolAxis& axis, int64_t columns) {
 constexpr int64_t kept_rows(const AvgPool2dBackward::Plan& plan) {
     constexpr int64_t kAlways = 16;  // otherwise whole rows of windows must fit
     int64_t rows = 1;
-    while (rows < overlap(plan.height) && rows < kRows) rows *= 2;
-    const bool fits = rows >= overlap(plan.height) &&
+    while (rows < row_overlap(plan) && rows < kRows) rows *= 2;
+    const bool fits = rows >= row_overlap(plan) &&
                       reaching(plan.width, plan.width.extent) <= kFloats / 32 / (rows + 1);
     return rows <= kAlways || fits ? rows + 1 : 2;
 }
