@@ -258,15 +258,16 @@ class PoolAlongWidth : public SlidingRows<T> {
         }
     }
     void spread(const float* own, Spread& to) const {
-        for (int u = 0; u < groups_; u += kPairLanes) {
-            store_packed(to.all + u, sum_of(own + u, overlap_));
-            store_packed(to.fewer + u, sum_of(own + u, overlap_ - 1));
+        const int overlap = overlap_, pixel = pixel_, groups = groups_;
+        for (int u = 0; u < groups; u += kPairLanes) {
+            store_packed(to.all + u, sum_of(own + u, overlap, pixel));
+            store_packed(to.fewer + u, sum_of(own + u, overlap - 1, pixel));
         }
         if (looks_up_) return;
-        if (pixel_ > 1) return spread_pixels(to);
+        if (pixel > 1) return spread_pixels(to);
         const int64_t stride = plan_.width.stride;
         int64_t start = -phase_;
-        for (int u = 0; u < groups_; ++u, start += stride) {
+        for (int u = 0; u < groups; ++u, start += stride) {
             if (start >= 0 && stride <= kLine) {
                 store_line(to.row + start, to.all[u]);
                 if (covered_ < stride) store_line(to.row + start + covered_, to.fewer[u]);
@@ -296,9 +297,9 @@ class PoolAlongWidth : public SlidingRows<T> {
         std::memcpy(to, &line, sizeof(line));
     }
     // Of the last `windows` windows up to each.
-    AG_INLINE typename Packed<T>::Type sum_of(const float* own, int windows) const {
+    AG_INLINE typename Packed<T>::Type sum_of(const float* own, int windows, int pixel) const {
         LanePair x{};
-        for (int t = windows - 1; t >= 0; --t) x = x + load_pair(own - t * pixel_);
+        for (int t = windows - 1; t >= 0; --t) x = x + load_pair(own - t * pixel);
         return pack<T>({this->result_by_mode(x.low), this->result_by_mode(x.high)});
     }
     // Columns [begin, end) and some behind them.
@@ -306,11 +307,9 @@ class PoolAlongWidth : public SlidingRows<T> {
         end = least(end, columns_);
         for (int64_t c = greatest(begin, 0); c < end; c += kLine) store_line(row + c, value);
     }
-    AG_INLINE typename Packed<T>::Type columns_from(const Spread& from, int c) const {
-        typename Packed<T>::Type x;
-        std::memcpy(&x, from.row + c, sizeof(x));
+    AG_INLINE typename Packed<T>::Type looked_up(const Spread& from, int c) const {
+        typename Packed<T>::Type x{};
         if constexpr (Line<T>::kLooksUp) {
-            if (!looks_up_) return x;
             typename Line<T>::Type lines[kPairLanes / kLine];
             for (int i = 0; i < kPairLanes / kLine; ++i, c += kLine) {
                 const int group = first_groups_[c / kLine];
@@ -324,7 +323,19 @@ class PoolAlongWidth : public SlidingRows<T> {
     }
     // So many rows, of `left` that are still to be written one behind the other.
     void repeat(const Spread& from, int rows, char* to, int64_t left, Sink<T>& sink) const {
-        const auto columns = [&](int c) AG_INLINE_LAMBDA { return columns_from(from, c); };
+        if (looks_up_) {
+            repeat(rows, to, left, sink,
+                   [&](int c) AG_INLINE_LAMBDA { return looked_up(from, c); });
+        } else {
+            repeat(rows, to, left, sink, [&](int c) AG_INLINE_LAMBDA {
+                typename Packed<T>::Type x;
+                std::memcpy(&x, from.row + c, sizeof(x));
+                return x;
+            });
+        }
+    }
+    template <class Columns>
+    void repeat(int rows, char* to, int64_t left, Sink<T>& sink, const Columns& columns) const {
         if (this->element_stride(1) != static_cast<int64_t>(sizeof(T))) {
             T row[kSpread];
             store_equal_rows<false>(row, 1, columns_, row + kSpread, columns);
