@@ -346,6 +346,58 @@ def test_planes_of_short_rows(
     out.assert_only_elements_written()
 
 
+# Few channels that are last are pixels of rows; planes of short rows are gathered, whole or in
+# parts, whatever their strides; many windows one row apart are kept or, of too many, added again.
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@pytest.mark.parametrize(
+    "kernel, stride, padding, ceil",
+    [
+        (3, 1, 1, False),
+        (3, 2, 1, True),
+        (2, 2, 0, True),
+        (1, 3, 0, False),
+        (5, 4, 2, True),
+        ((2, 4), (3, 1), (0, 2), False),
+        ((19, 2), (1, 2), (9, 1), False),
+        ((3, 38), (2, 1), (1, 19), False),
+        ((70, 3), (1, 3), (35, 0), True),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize(
+    "shape",
+    [
+        (70, 3, 5, 9),
+        (2, 3, 40, 50),
+        (1, 2, 9, 530),
+        (1, 15, 30, 70),
+        (2, 31, 9, 40),
+        (5, 16, 6, 4),
+        (9, 4, 300, 3),
+        (40, 8, 1, 1),
+        (300, 1, 2, 2),
+    ],
+    ids=str,
+)
+def test_few_channels_and_short_rows(
+    shape: tuple[int, ...], kernel: Any, stride: Any, padding: Any, ceil: bool, dtype: np.dtype
+) -> None:
+    geometry = zip(shape[2:], pair(kernel), pair(stride), pair(padding), strict=True)
+    if any(output_extent(*axis, ceil) < 1 for axis in geometry):
+        return
+    g, x = operands(shape, kernel, stride, padding, ceil, dtype)
+    rest = (kernel, stride, padding, ceil, False)
+    got = ag.avg_pool2d_backward(g, x, *rest)
+    assert_within(got, with_cube_math_type(g, shape, kernel, stride, padding, False)[0])
+    rng = np.random.default_rng(8)
+    for layout in LAYOUTS:
+        source = place_values(g, layout, rng)
+        out = place(shape, dtype, layout, rng)
+        ag.avg_pool2d_backward(source.array, x, *rest, grad_input=out.array)
+        assert_same_bits(out.array, got, layout)
+        out.assert_only_elements_written()
+
+
 # A later tile of columns may be under no window, of any layout of grad_output.
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 @pytest.mark.parametrize("layout", ["contiguous", "step2", "step3"])

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "isa/prefetch.h"
-#include "isa/transpose.h"
+#include "ops/avg_pool2d_backward/gathered_planes.h"
 #include "ops/avg_pool2d_backward/quotient_channels.h"
 
 namespace ascend_grad {
@@ -11,13 +11,11 @@ namespace {
 template <class T>
 class PoolAlongChannels : public QuotientChannels<T> {
     using Base = QuotientChannels<T>;
-    using Base::caches_;
     using Base::channel_;
     using Base::channels_;
     using Base::channels_at;
     using Base::column_;
     using Base::columns_;
-    using Base::divisor_of;
     using Base::first_plane_;
     using Base::first_row_;
     using Base::first_window_;
@@ -26,14 +24,16 @@ class PoolAlongChannels : public QuotientChannels<T> {
     using Base::groups_;
     using Base::last_plane_;
     using Base::last_row_;
+    using Base::last_window_;
     using Base::overlap_;
     using Base::pitch_;
     using Base::plan_;
     using Base::plane_offset;
-    using Base::quotient;
     using Base::result_by_mode;
+    using Base::slot_window_;
     using Base::start_;
     using Base::streaming_;
+    using Base::window_stride_;
     using typename Base::Sums;
 
   public:
@@ -46,26 +46,27 @@ class PoolAlongChannels : public QuotientChannels<T> {
         streams_ = streaming_ && !plan_.transposes && !plan_.stages;
         const bool holds = plan_.transposes || (streaming_ && plan_.stages);
         for (int64_t plane = first_plane_; plane < last_plane_; ++plane) {
-            const char* from = grad_ + plane_offset(plane, 0);
-            this->start_plane(plan_.gathered > 0 ? gathered(from + channel_ * plan_.gathered_stride)
-                                                 : from + channel_ * plan_.channel_stride[0]);
+            if (plan_.gathers) {
+                gather_windows();
+            } else {
+                this->start_plane(
+                    grad_ + plane_offset(plane, 0) + channel_ * plan_.channel_stride[0],
+                    plan_.height_stride[0], plan_.width_stride[0]);
+            }
             char* to = grad_input_ + plane_offset(plane, 1) + channel_ * plan_.channel_stride[1] +
                        column_ * plan_.width_stride[1] + first_row_ * plan_.height_stride[1];
             RowWindows rows(plan_.height, first_row_);
             for (int64_t row = first_row_; row < last_row_;) {
                 const int64_t equal = rows.count(last_row_ - row);
                 const Covering& windows = rows.covering();
-                const Sums sums = caches_ ? this->sums_of_rows(windows) : Sums{};
+                const Sums sums = this->sums_of_rows(windows);
                 row += equal;
-                const bool continues = row < last_row_ && windows.last + 1 < plan_.height.windows;
+                const bool continues =
+                    row < last_row_ && windows.last + 1 < plan_.height.windows && !plan_.gathers;
                 const T* next = continues ? channels_at(windows.last + 1, first_window_) : nullptr;
                 for (int64_t i = 0; i < equal; ++i, to += plan_.height_stride[1]) {
                     char* out = holds ? held_row(to) : to;
-                    if (caches_) {
-                        write_row(out, sums, i == 0 ? next : nullptr);
-                    } else {
-                        write_row_uncached(out, windows);
-                    }
+                    write_row(out, sums, i == 0 ? next : nullptr);
                     if (held_ == plan_.rows_together) put_held_rows();
                 }
                 rows.advance(equal);
@@ -75,19 +76,29 @@ class PoolAlongChannels : public QuotientChannels<T> {
     }
 
   private:
-    // Planes of grad_output, transposed by way of what will hold rows.
-    const char* gathered(const char* planes) {
-        const int elements = static_cast<int>(plan_.gathered);
-        const size_t bytes = static_cast<size_t>(elements) * sizeof(T);
-        if (plan_.gathered_stride == static_cast<int64_t>(bytes)) {
-            std::memcpy(held_rows_, planes, bytes * static_cast<size_t>(channels_));
-        } else {
-            for (int c = 0; c < channels_; ++c)
-                std::memcpy(held_rows_ + c * elements, planes + c * plan_.gathered_stride, bytes);
+    // Of the tile's planes, from such a row and column on.
+    PlanePart part(int operand, int64_t row, int64_t rows, int64_t column, int64_t columns) const {
+        return {plan_.planes,
+                operand,
+                row * plan_.height_stride[operand] + column * plan_.width_stride[operand],
+                plan_.height_stride[operand],
+                plan_.width_stride[operand],
+                channel_,
+                channels_,
+                static_cast<int>(rows),
+                static_cast<int>(columns)};
+    }
+    // The windows that reach the tile's rows, by way of what will hold rows.
+    void gather_windows() {
+        const int64_t first = covering(plan_.height, first_row_).first;
+        const int64_t rows = covering(plan_.height, last_row_ - 1).last + 1 - first;
+        const int64_t columns = plan_.width.windows;
+        if (rows > 0) {
+            gather_planes(windows_, pitch_, held_rows_, grad_, part(0, first, rows, 0, columns));
         }
-        char* to = reinterpret_cast<char*>(windows_);
-        store_columns(to, plan_.width_stride[0], held_rows_, elements, channels_, elements, false);
-        return to;
+        const int64_t step = pitch_ * static_cast<int64_t>(sizeof(T));
+        this->start_plane(reinterpret_cast<const char*>(windows_) - first * columns * step,
+                          columns * step, step);
     }
     // Where to make the row that goes to `to`: behind those that will be stored with it.
     char* held_row(char* to) {
@@ -95,7 +106,11 @@ class PoolAlongChannels : public QuotientChannels<T> {
         return reinterpret_cast<char*>(held_rows_ + held_++ * columns_ * pitch_);
     }
     void put_held_rows() {
-        if (plan_.transposes) {
+        if (plan_.gathers) {
+            scatter_planes(grad_input_, held_rows_, pitch_, windows_,
+                           part(1, first_row_, last_row_ - first_row_, column_, columns_),
+                           streaming_);
+        } else if (plan_.transposes) {
             store_columns(held_to_, plan_.channel_stride[1], held_rows_, pitch_,
                           static_cast<int>(held_) * columns_, channels_, streaming_);
         } else {
@@ -139,7 +154,10 @@ class PoolAlongChannels : public QuotientChannels<T> {
             const int wide = static_cast<int>(middle - begin);
             const int narrow = static_cast<int>(end - middle);
             if (next != nullptr) prefetch_window(next, u);
-            write_group<kOverlap, kTwo, kStreaming>(to, behind, sums, wide, narrow);
+            // Of the group's windows those that exist.
+            const int first = static_cast<int>(greatest(0, first_window_ - slot_window_ - u));
+            const int last = static_cast<int>(least(overlap_, last_window_ + 1 - slot_window_ - u));
+            write_group<kOverlap, kTwo, kStreaming>(to, behind, sums, wide, narrow, first, last);
             sums.first += pitch;
             if (kTwo) sums.second += pitch;
         }
@@ -148,7 +166,7 @@ class PoolAlongChannels : public QuotientChannels<T> {
     // number.
     AG_INLINE void prefetch_window(const T* next, int64_t windows) const {
         prefetch<Cache::kSecond>(
-            next, static_cast<uintptr_t>(windows) * static_cast<uintptr_t>(plan_.width_stride[0]),
+            next, static_cast<uintptr_t>(windows) * static_cast<uintptr_t>(window_stride_),
             channels_ * static_cast<int>(sizeof(T)));
     }
 
@@ -158,17 +176,18 @@ class PoolAlongChannels : public QuotientChannels<T> {
                     : load_pair(sums.first + at);
     }
     template <bool kTwo>
-    AG_INLINE LanePair sum_from(const Sums& sums, int64_t at, int windows) const {
-        LanePair sum = windows > 0 ? sum_at<kTwo>(sums, at) : LanePair{};
-        for (int j = 1; j < windows; ++j) sum = sum + sum_at<kTwo>(sums, at + j * pitch_);
+    AG_INLINE LanePair sum_of(const Sums& sums, int64_t at, int first, int last) const {
+        if (first >= last) return LanePair{};
+        LanePair sum = sum_at<kTwo>(sums, at + first * pitch_);
+        for (int j = first + 1; j < last; ++j) sum = sum + sum_at<kTwo>(sums, at + j * pitch_);
         return sum;
     }
     AG_INLINE typename Packed<T>::Type packed(LanePair x) const {
         return pack<T>({result_by_mode(x.low), result_by_mode(x.high)});
     }
     template <int kOverlap, bool kTwo, bool kStreaming>
-    AG_INLINE void write_group(char* to, char* behind, const Sums& sums, int wide,
-                               int narrow) const {
+    AG_INLINE void write_group(char* to, char* behind, const Sums& sums, int wide, int narrow,
+                               int first, int last) const {
         constexpr auto kBytes = static_cast<int64_t>(sizeof(T)) * kPairLanes;
         const int channels = channels_, pitch = pitch_;
         const int64_t stride = column_stride_;
@@ -180,8 +199,8 @@ class PoolAlongChannels : public QuotientChannels<T> {
                 later = sum_at<kTwo>(sums, c + pitch);
                 all = sum_at<kTwo>(sums, c) + later;
             } else {
-                if (wide > 0) all = sum_from<kTwo>(sums, c, overlap_);
-                if (narrow > 0) later = sum_from<kTwo>(sums, c + pitch, overlap_ - 1);
+                if (wide > 0) all = sum_of<kTwo>(sums, c, first, last);
+                if (narrow > 0) later = sum_of<kTwo>(sums, c, first > 1 ? first : 1, last);
             }
             if (wide > 0) put<kStreaming>(to, packed(all), stride, wide, channels - c);
             if (narrow > 0) put<kStreaming>(behind, packed(later), stride, narrow, channels - c);
@@ -205,46 +224,14 @@ class PoolAlongChannels : public QuotientChannels<T> {
         } while (--columns > 0);
     }
 
-    void write_row_uncached(char* out, const Covering& rows) const {
-        RowWindows columns(plan_.width, column_);
-        for (int c = 0; c < columns_; ++c, out += column_stride_, columns.advance(1))
-            write_channels_uncached(reinterpret_cast<T*>(out), rows, columns.covering());
-    }
-    void write_channels_uncached(T* out, const Covering& rows, const Covering& columns) const {
-        for (int c = 0; c < channels_; c += kLanes) {
-            const int n = channels_ - c < kLanes ? channels_ - c : kLanes;
-            Lanes sum{};
-            for (int64_t j = columns.first; j <= columns.last; ++j) {
-                Lanes column{};
-                for (int64_t i = rows.first; i <= rows.last; ++i) {
-                    const T* from = channels_at(i, j) + c;
-                    column = column + quotient(n == kLanes ? load(from) : load_first(from, n),
-                                               splat(divisor_of(i, j)));
-                }
-                sum = sum + column;
-            }
-            put_channels(out + c, sum, n);
-        }
-    }
-    AG_INLINE void put_channels(T* out, Lanes value, int n) const {
-        value = result_by_mode(value);
-        if (streams_) {
-            stream_store(out, value);
-        } else if (n < kLanes) {
-            store_first(out, value, n);
-        } else {
-            store(out, value);
-        }
-    }
-
     int64_t column_stride_ = 0;  // bytes from column to column of what is written
     bool streams_ = false;
     int64_t held_ = 0;  // rows
     char* held_to_ = nullptr;
     // Columns by channels, on their way to be transposed or streamed.
     alignas(64) T held_rows_[pool_scratch::kTransposed + kPairLanes];
-    // Of grad_output, its windows by its planes.
-    alignas(64) T windows_[pool_scratch::kTransposed];
+    // Windows by gathered planes, and then these on their way to memory.
+    alignas(64) T windows_[pool_scratch::kTransposed + kPairLanes];
 };
 
 }  // namespace

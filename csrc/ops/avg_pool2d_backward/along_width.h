@@ -20,15 +20,18 @@ class PoolAlongWidth : public SlidingRows<T> {
     using Base::grad_input_;
     using Base::groups_;
     using Base::kMaxPitch;
-    using Base::kSlots;
+    using Base::kMostSlots;
     using Base::kSumRows;
     using Base::last_plane_;
     using Base::last_row_;
     using Base::lowest_;
+    using Base::margin_;
     using Base::pitch_;
+    using Base::pixel_;
     using Base::plan_;
     using Base::plane_offset;
     using Base::row;
+    using Base::slots_count_;
     using Base::streaming_;
 
   public:
@@ -92,22 +95,22 @@ class PoolAlongWidth : public SlidingRows<T> {
         const auto size = static_cast<int64_t>(sizeof(T));
         overlap_ = static_cast<int>(pool_scratch::overlap(plan_.width));
         shape_ = {columns_, overlap_,
-                  static_cast<int>(plan_.width.stride == 2 ? plan_.width.kernel / 2 : 0)};
+                  static_cast<int>(plan_.width.stride == 2 ? plan_.width.kernel / 2 : 0), pixel_};
         phase_ = column_ + plan_.width.pad - lowest_ * plan_.width.stride;
         const bool rounds = plan_.dtype == DataType::kFloat32 && plan_.mode == Op::Mode::kFloat16;
-        writer_ = plan_.width_stride[1] == size && !rounds
-                      ? pool_writer<T>(plan_.width.stride, plan_.width.kernel, phase_, columns_)
+        writer_ = this->element_stride(1) == size && !rounds
+                      ? pool_writer<T>(plan_.width, pixel_, phase_, columns_)
                       : nullptr;
         covered_ = plan_.width.kernel - (overlap_ - 1) * plan_.width.stride;
-        if (Line<T>::kLooksUp && writer_ == nullptr) select_places();
+        looks_up_ = Line<T>::kLooksUp && writer_ == nullptr && select_places();
         are_packed_ = plan_.height_stride[1] == columns_ * size;
         fused_rows_ = writer_ != nullptr && overlap_ <= 2 ? 2 : 1;
         // So many that the ring holds their windows and the sink their elements.
-        const int64_t overlap = pool_scratch::overlap(plan_.height);
-        slides_ = Base::can_slide(plan_);
+        const int64_t overlap = pool_scratch::row_overlap(plan_);
+        slides_ = this->can_slide();
         rows_at_once_ = 1024;
         if (!slides_) {
-            const int64_t windows = greatest(0, kSlots - 1 - overlap);
+            const int64_t windows = greatest(0, slots_count_ - 1 - overlap);
             rows_at_once_ = least(rows_at_once_, windows * plan_.height.stride + 1);
         }
         if (streaming_) {
@@ -119,7 +122,7 @@ class PoolAlongWidth : public SlidingRows<T> {
         const int sums = slides_ || overlap > fused_rows_ ? kSumRows : 0;
         std::memset(sums_, 0, sizeof(float) * static_cast<size_t>((sums + 1) * pitch_));
         for (int b = 0; slides_ && b < kSumRows; ++b)
-            bands_[b] = {sums_ + (b + 1) * pitch_ + kLanes, nullptr, 1};
+            bands_[b] = {sums_ + (b + 1) * pitch_ + margin_, nullptr, 1};
     }
 
     // The tile's rows of a plane whose windows are one row apart.
@@ -158,10 +161,10 @@ class PoolAlongWidth : public SlidingRows<T> {
                 const int rows = static_cast<int>(windows.count(limit - chunk.rows));
                 const Covering& covering = windows.covering();
                 const int64_t n = covering.last - covering.first + 1;
-                bands_[bands] = {n > 0 ? row(covering.first) : sums_ + kLanes, nullptr, rows};
+                bands_[bands] = {n > 0 ? row(covering.first) : sums_ + margin_, nullptr, rows};
                 if (n > fused_rows_) {
                     float* sum = sums_ + (sums - chunk.sums_begin + 1) * pitch_;
-                    bands_[bands].first = sum + kLanes;
+                    bands_[bands].first = sum + margin_;
                     list_of_sums_[sums++] = {covering.first, static_cast<int>(n), sum};
                 } else if (n == 2) {
                     bands_[bands].second = row(covering.first + 1);
@@ -180,9 +183,9 @@ class PoolAlongWidth : public SlidingRows<T> {
     }
 
     void add_rows(const Sum& sum) const {
-        const float* from[kSlots];
-        for (int k = 0; k < sum.count; ++k) from[k] = row(sum.first + k) - kLanes;
-        sum_rows(sum.to, from, sum.count, kLanes + groups_);
+        const float* from[kMostSlots];
+        for (int k = 0; k < sum.count; ++k) from[k] = row(sum.first + k) - margin_;
+        sum_rows(sum.to, from, sum.count, margin_ + groups_);
     }
 
     void write(char* to, const Chunk& chunk, Sink<T>& sink) {
@@ -216,24 +219,29 @@ class PoolAlongWidth : public SlidingRows<T> {
     // window.
     struct Spread {
         T all[kSpread], fewer[kSpread];
-        T row[Line<T>::kLooksUp ? 1 : kSpread];  // the columns, where they are not looked up
+        T row[kSpread];  // the columns, where they are not looked up
     };
 
-    // What each column is: the place of its group, counted from that of its line's first column,
-    // among sums of all windows or, from a line on, of fewer.
-    void select_places() {
-        int64_t group = 0, at = phase_;
+    // What each element is: the place of its sum, counted from that of its line's first pixel,
+    // among sums of all windows or, from a line on, of fewer. Whether each line's sums fit a line.
+    bool select_places() {
+        int64_t at = phase_;
+        int group = 0, of_pixel = 0;
         const int end = (columns_ + kPairLanes - 1) / kPairLanes * kPairLanes;
         for (int c = 0; c < end; ++c) {
             int& first = first_groups_[c / kLine];
-            if (c % kLine == 0) first = static_cast<int>(group);
-            places_[c] =
-                static_cast<typename Line<T>::Bits>(group - first + (at < covered_ ? 0 : kLine));
+            if (c % kLine == 0) first = group;
+            const int place = group + of_pixel - first;
+            if (place >= kLine) return false;
+            places_[c] = static_cast<typename Line<T>::Bits>(place + (at < covered_ ? 0 : kLine));
+            if (++of_pixel < pixel_) continue;
+            of_pixel = 0;
             if (++at == plan_.width.stride) {
                 at = 0;
-                ++group;
+                group += pixel_;
             }
         }
+        return true;
     }
     // A few bands at a time, so that no load waits for a store just made.
     void write_spread(char* to, const Chunk& chunk, Sink<T>& sink) {
@@ -250,14 +258,16 @@ class PoolAlongWidth : public SlidingRows<T> {
         }
     }
     void spread(const float* own, Spread& to) const {
-        for (int u = 0; u < groups_; u += kPairLanes) {
-            store_packed(to.all + u, sum_of(own + u, overlap_));
-            store_packed(to.fewer + u, sum_of(own + u, overlap_ - 1));
+        const int overlap = overlap_, pixel = pixel_, groups = groups_;
+        for (int u = 0; u < groups; u += kPairLanes) {
+            store_packed(to.all + u, sum_of(own + u, overlap, pixel));
+            store_packed(to.fewer + u, sum_of(own + u, overlap - 1, pixel));
         }
-        if (Line<T>::kLooksUp) return;
+        if (looks_up_) return;
+        if (pixel > 1) return spread_pixels(to);
         const int64_t stride = plan_.width.stride;
         int64_t start = -phase_;
-        for (int u = 0; u < groups_; ++u, start += stride) {
+        for (int u = 0; u < groups; ++u, start += stride) {
             if (start >= 0 && stride <= kLine) {
                 store_line(to.row + start, to.all[u]);
                 if (covered_ < stride) store_line(to.row + start + covered_, to.fewer[u]);
@@ -267,14 +277,29 @@ class PoolAlongWidth : public SlidingRows<T> {
             }
         }
     }
+    void spread_pixels(Spread& to) const {
+        const int pixel = pixel_, pixels = columns_ / pixel, windows = groups_ / pixel;
+        int64_t start = -phase_;
+        for (int u = 0; u < windows; ++u, start += plan_.width.stride) {
+            const int end = static_cast<int>(least(start + plan_.width.stride, pixels));
+            for (int x = static_cast<int>(greatest(start, 0)); x < end; ++x) {
+                const T* from = (x - start < covered_ ? to.all : to.fewer) + u * pixel;
+                for (int k = 0; k < pixel; k += kLine) {
+                    typename Line<T>::Type line;
+                    std::memcpy(&line, from + k, sizeof(line));
+                    std::memcpy(to.row + x * pixel + k, &line, sizeof(line));
+                }
+            }
+        }
+    }
     static AG_INLINE void store_line(T* to, T value) {
         const auto line = Line<T>::of(value);
         std::memcpy(to, &line, sizeof(line));
     }
     // Of the last `windows` windows up to each.
-    AG_INLINE typename Packed<T>::Type sum_of(const float* own, int windows) const {
+    AG_INLINE typename Packed<T>::Type sum_of(const float* own, int windows, int pixel) const {
         LanePair x{};
-        for (int t = windows - 1; t >= 0; --t) x = x + load_pair(own - t);
+        for (int t = windows - 1; t >= 0; --t) x = x + load_pair(own - t * pixel);
         return pack<T>({this->result_by_mode(x.low), this->result_by_mode(x.high)});
     }
     // Columns [begin, end) and some behind them.
@@ -282,8 +307,8 @@ class PoolAlongWidth : public SlidingRows<T> {
         end = least(end, columns_);
         for (int64_t c = greatest(begin, 0); c < end; c += kLine) store_line(row + c, value);
     }
-    AG_INLINE typename Packed<T>::Type columns_from(const Spread& from, int c) const {
-        typename Packed<T>::Type x;
+    AG_INLINE typename Packed<T>::Type looked_up(const Spread& from, int c) const {
+        typename Packed<T>::Type x{};
         if constexpr (Line<T>::kLooksUp) {
             typename Line<T>::Type lines[kPairLanes / kLine];
             for (int i = 0; i < kPairLanes / kLine; ++i, c += kLine) {
@@ -293,15 +318,25 @@ class PoolAlongWidth : public SlidingRows<T> {
                                        Line<T>::load(from.fewer + group));
             }
             std::memcpy(&x, lines, sizeof(x));
-        } else {
-            std::memcpy(&x, from.row + c, sizeof(x));
         }
         return x;
     }
     // So many rows, of `left` that are still to be written one behind the other.
     void repeat(const Spread& from, int rows, char* to, int64_t left, Sink<T>& sink) const {
-        const auto columns = [&](int c) AG_INLINE_LAMBDA { return columns_from(from, c); };
-        if (plan_.width_stride[1] != static_cast<int64_t>(sizeof(T))) {
+        if (looks_up_) {
+            repeat(rows, to, left, sink,
+                   [&](int c) AG_INLINE_LAMBDA { return looked_up(from, c); });
+        } else {
+            repeat(rows, to, left, sink, [&](int c) AG_INLINE_LAMBDA {
+                typename Packed<T>::Type x;
+                std::memcpy(&x, from.row + c, sizeof(x));
+                return x;
+            });
+        }
+    }
+    template <class Columns>
+    void repeat(int rows, char* to, int64_t left, Sink<T>& sink, const Columns& columns) const {
+        if (this->element_stride(1) != static_cast<int64_t>(sizeof(T))) {
             T row[kSpread];
             store_equal_rows<false>(row, 1, columns_, row + kSpread, columns);
             for (int i = 0; i < rows; ++i, to += plan_.height_stride[1]) {
@@ -327,7 +362,7 @@ class PoolAlongWidth : public SlidingRows<T> {
     int64_t phase_ = 0, rows_at_once_ = 1, rows_summed_ = 1;
     int64_t tile_column_ = -1, tile_row_ = -1, chunks_begin_ = -1, chunks_end_ = -1;
     int overlap_ = 0, fused_rows_ = 1, chunk_count_ = 0;
-    bool are_packed_ = false, slides_ = false;
+    bool are_packed_ = false, slides_ = false, looks_up_ = false;
     PoolWriter<T> writer_ = nullptr;
     PoolRowShape shape_{};
     Chunk chunks_[kMaxChunks];

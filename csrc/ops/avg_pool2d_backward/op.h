@@ -64,17 +64,14 @@ struct AvgPool2dBackward {
         Traversal traversal;
         bool transposes;  // kAlongChannels: columns, not channels, are contiguous in grad_input
         bool stages;      // kAlongChannels: rows are streamed as one, not channels
-        // kAlongChannels, transposing, of small planes that are contiguous in grad_output, too: how
-        // many of its elements a plane has, and bytes from plane to plane. They are transposed
-        // first, so grad_output's strides of channels, height and width are those in scratch. 0
-        // otherwise.
-        int64_t gathered, gathered_stride;
+        int64_t pixel;    // kAlongWidth: planes whose elements take turns along rows; else 1
+        bool gathers;     // kAlongChannels: all planes are the channels, side by side in scratch
         PoolAxis height, width;
         bool count_include_pad;
         float divisor;  // the constant one, or 0 where it varies
         Loops planes;   // over (n, c); operands grad_output, grad_input
-        int64_t channels,
-            channel_stride[2];  // kAlongChannels: the innermost loop, taken out of `planes`
+        // kAlongChannels: the innermost loop, taken out of `planes` unless these are gathered.
+        int64_t channels, channel_stride[2];
         int64_t height_stride[2], width_stride[2];  // bytes; grad_output, grad_input
         int64_t channel_tile, channel_tiles;
         int64_t width_tile, width_tiles;    // columns of grad_input per task

@@ -62,23 +62,51 @@ bool windows_tile(const PoolAxis& axis) {
     return axis.kernel == axis.stride && axis.pad == 0 && axis.windows * axis.stride == axis.extent;
 }
 
-constexpr int64_t kMinPlanes = 32;  // that are transposed together
+constexpr int64_t kMinPlanes = 32;  // that are gathered
 
-// Planes that are contiguous in grad_output, of rows much shorter than vectors, contiguous in both
-// tensors: it pays to transpose them, so that vectors run along planes (measured).
-bool has_small_planes(const Op::Plan& plan, int64_t size) {
-    constexpr int64_t kShortRow = 16, kShorterRow = 10;  // the latter where windows are one apart
-    constexpr int64_t kMostElements = pool_scratch::kTransposed / kMinPlanes;
-    const int inner = plan.planes.count - 1;
+// Rows of grad_input whose elements, and those of their windows, of so many planes fit scratch.
+int64_t gathered_rows(const Op::Plan& plan, int64_t planes) {
     const PoolAxis& height = plan.height;
-    const PoolAxis& width = plan.width;
-    return inner >= 0 && plan.planes.extent[inner] >= kMinPlanes &&
-           width.extent <= (width.stride == 1 ? kShorterRow : kShortRow) &&
-           width.extent * height.extent <= kMostElements && height.windows * width.windows > 0 &&
-           height.windows * width.windows <= kMostElements && plan.width_stride[0] == size &&
-           plan.width_stride[1] == size &&
-           (height.windows == 1 || plan.height_stride[0] == width.windows * size) &&
-           pool_scratch::keeps_rows(plan);
+    const int64_t positions = pool_scratch::kTransposed / round_up(planes, kMinPlanes);
+    const int64_t rows = std::min(height.extent, positions / plan.width.extent);
+    const int64_t window_rows = positions / plan.width.windows;
+    if (height.windows <= window_rows) return rows;
+    const int64_t steps = window_rows - pool_scratch::overlap(height);
+    return std::min(rows, std::max<int64_t>(steps, 0) * std::min(height.stride, height.extent));
+}
+
+// Channels last in both tensors, pixels one behind the other.
+bool has_pixels(const Op::Plan& plan, int64_t size) {
+    const int inner = plan.planes.count - 1;
+    if (inner < 0) return false;
+    const int64_t bytes = plan.planes.extent[inner] * size;
+    const int64_t* stride = plan.planes.stride[inner];
+    return stride[0] == size && stride[1] == size &&
+           (plan.width.windows == 1 || plan.width_stride[0] == bytes) &&
+           (plan.width.extent == 1 || plan.width_stride[1] == bytes);
+}
+
+// Many planes of rows so short that it pays to gather them, so that vectors run along planes
+// (measured).
+bool has_short_rows(const Op::Plan& plan, bool has_pixels) {
+    const int64_t columns = plan.width.extent, stride = plan.width.stride;
+    const bool is_short = has_pixels ? columns <= (stride == 1 ? 5 : 10)
+                                     : columns <= (stride == 1   ? 10
+                                                   : stride == 2 ? 12
+                                                                 : 20);
+    return is_short && plan.plane_count >= kMinPlanes &&
+           plan.height.windows * plan.width.windows > 0 && pool_scratch::keeps_columns(plan) &&
+           gathered_rows(plan, kMinPlanes) > 0;
+}
+
+// Takes channels that are last as pixels of rows where they are too few for vectors along them
+// (measured).
+bool takes_pixels(Op::Plan& plan) {
+    plan.pixel = plan.planes.extent[plan.planes.count - 1];
+    if (plan.pixel < (plan.width.stride == 1 ? 32 : 16) && pool_scratch::keeps_rows(plan))
+        return true;
+    plan.pixel = 1;
+    return false;
 }
 
 void choose_traversal(Op::Plan& plan, int64_t size) {
@@ -86,27 +114,31 @@ void choose_traversal(Op::Plan& plan, int64_t size) {
     const bool planes_contiguous =
         plan.width_stride[1] == size &&
         (plan.height.extent == 1 || plan.height_stride[1] == plan.width.extent * size);
-    const bool has_channels = inner >= 0 && plan.planes.extent[inner] >= 8;
-    const bool along_channels = has_channels && plan.planes.stride[inner][0] == size &&
-                                !(planes_contiguous && plan.height.extent * plan.width.extent == 1);
+    const bool fills = planes_contiguous && covers_everything(plan.height) &&
+                       covers_everything(plan.width) && plan.divisor != 0.0f;
+    const int64_t channels = inner >= 0 ? plan.planes.extent[inner] : 1;
+    const bool has_channels =
+        channels >= 8 && plan.planes.stride[inner][0] == size && pool_scratch::keeps_columns(plan);
+    const bool along_channels = has_channels && plan.planes.stride[inner][1] == size;
+    const bool pixels = has_pixels(plan, size);
     plan.traversal = Op::Traversal::kAlongWidth;
-    plan.transposes = false;
-    if (along_channels && plan.planes.stride[inner][1] == size) {
-        plan.traversal = Op::Traversal::kAlongChannels;
-    } else if (planes_contiguous && covers_everything(plan.height) &&
-               covers_everything(plan.width) && plan.divisor != 0.0f) {
+    if (fills && (!along_channels || plan.height.extent * plan.width.extent == 1)) {
         plan.traversal = Op::Traversal::kFill;
-    } else if (along_channels && plan.width_stride[1] == size) {
+    } else if (pixels && channels <= 16 && has_short_rows(plan, true)) {
         plan.traversal = Op::Traversal::kAlongChannels;
-        plan.transposes = true;
+        plan.transposes = plan.gathers = true;
+    } else if (pixels && takes_pixels(plan)) {
+        plan.traversal = Op::Traversal::kAlongWidth;
+    } else if (along_channels || (has_channels && plan.width_stride[1] == size)) {
+        plan.traversal = Op::Traversal::kAlongChannels;
+        plan.transposes = !along_channels;
     } else if (windows_tile(plan.height) && windows_tile(plan.width) && plan.width.kernel == 2 &&
                plan.divisor != 0.0f && plan.width_stride[1] == size &&
                (plan.width_stride[0] == size || plan.width_stride[0] == 2 * size)) {
         plan.traversal = Op::Traversal::kDoubledColumns;
-    } else if (has_small_planes(plan, size)) {
+    } else if (has_short_rows(plan, false)) {
         plan.traversal = Op::Traversal::kAlongChannels;
-        plan.transposes = true;
-        plan.gathered = plan.height.windows * plan.width.windows;
+        plan.transposes = plan.gathers = true;
     }
 }
 
@@ -122,20 +154,15 @@ int64_t rows_together(const Op::Plan& plan) {
     return rows < unit ? rows : rows / unit * unit;
 }
 
-// As many planes at a time as there is space for, but so few that small tensors make several tasks.
+// As many planes at a time as there is space for, whole or cut into rows, but so few that small
+// tensors make several tasks.
 int64_t gathered_planes(const Op::Plan& plan) {
-    const int64_t elements = std::max(plan.height.extent * plan.width.extent, plan.gathered);
-    const int64_t most =
-        std::min<int64_t>(256, pool_scratch::kTransposed / elements) / kMinPlanes * kMinPlanes;
+    int64_t most = 256;
+    while (most > 2 * kMinPlanes && gathered_rows(plan, most) < plan.height.extent)
+        most -= kMinPlanes;
+    while (most > kMinPlanes && gathered_rows(plan, most) == 0) most -= kMinPlanes;
     const int64_t even = even_part(plan.channels, most);
     return std::min(plan.channels, round_up(even, kMinPlanes));
-}
-// Has the strides of grad_output be those of its transpose.
-void gather_planes(Op::Plan& plan, int64_t size) {
-    plan.gathered_stride = plan.channel_stride[0];
-    plan.channel_stride[0] = size;
-    plan.width_stride[0] = pool_scratch::pitch(plan) * size;
-    plan.height_stride[0] = plan.width.windows * plan.width_stride[0];
 }
 
 void cut_into_tasks(Op::Plan& plan, const TensorView& grad_input) {
@@ -143,10 +170,17 @@ void cut_into_tasks(Op::Plan& plan, const TensorView& grad_input) {
     const PoolAxis& height = plan.height;
     const int64_t size = static_cast<int64_t>(data_type_size(plan.dtype));
     if (plan.traversal == Op::Traversal::kAlongChannels) {
-        const int inner = --plan.planes.count;
-        plan.channels = plan.planes.extent[inner];
-        std::copy(plan.planes.stride[inner], plan.planes.stride[inner] + 2, plan.channel_stride);
-        plan.channel_tile = plan.gathered > 0
+        if (plan.gathers) {
+            plan.channels = plan.plane_count;
+            plan.plane_count = 1;
+        } else {
+            const int inner = --plan.planes.count;
+            plan.channels = plan.planes.extent[inner];
+            plan.plane_count /= plan.channels;
+            std::copy(plan.planes.stride[inner], plan.planes.stride[inner] + 2,
+                      plan.channel_stride);
+        }
+        plan.channel_tile = plan.gathers
                                 ? gathered_planes(plan)
                                 : std::min<int64_t>(plan.channels, pool_scratch::kMaxChannels);
         // Transposed, columns are what is written in one piece.
@@ -155,7 +189,6 @@ void cut_into_tasks(Op::Plan& plan, const TensorView& grad_input) {
         while (plan.channel_tile > fewest && pool_scratch::columns_per_tile(plan) < columns) {
             plan.channel_tile = divide_up(plan.channel_tile, 32) * 16;
         }
-        if (plan.gathered > 0) gather_planes(plan, size);
         plan.width_tile =
             std::min(width.extent, std::max<int64_t>(1, pool_scratch::columns_per_tile(plan)));
         if (plan.transposes && plan.width_tile > 32 && plan.width_tile < width.extent) {
@@ -170,26 +203,35 @@ void cut_into_tasks(Op::Plan& plan, const TensorView& grad_input) {
         plan.streaming_fits = plan.transposes || plan.stages || fills_lines;
     } else {
         plan.channels = plan.channel_tile = 1;
-        plan.streaming_fits = plan.width_stride[1] == size;
+        if (plan.pixel > 1) plan.plane_count /= plan.planes.extent[--plan.planes.count];
+        plan.streaming_fits = plan.width_stride[1] == plan.pixel * size;
+        const int64_t elements = pool_scratch::keeps_rows(plan) ? pool_scratch::row_elements(plan)
+                                                                : pool_scratch::kMaxColumns;
         plan.width_tile = plan.traversal == Op::Traversal::kFill
                               ? width.extent
-                              : std::min(width.extent, pool_scratch::kMaxColumns);
+                              : std::min(width.extent, elements / plan.pixel);
     }
     plan.channel_tiles = divide_up(plan.channels, plan.channel_tile);
     plan.width_tiles = divide_up(width.extent, plan.width_tile);
-    const int64_t planes = plan.plane_count = plan.planes.iterations();
+    const int64_t planes = plan.plane_count;
     const int64_t sweeps = planes * plan.channel_tiles * plan.width_tiles;
     constexpr int64_t kTaskElements = 16 << 10;
-    const int64_t row_elements = plan.width_tile * plan.channel_tile;
+    const int64_t row_elements = plan.width_tile * plan.pixel * plan.channel_tile;
     plan.height_tile = std::min(
         height.extent, sweeps >= 64 ? height.extent
                                     : std::max({int64_t{16}, divide_up(height.extent * sweeps, 64),
                                                 divide_up(kTaskElements, row_elements)}));
+    if (plan.gathers) {
+        const int64_t rows = gathered_rows(plan, plan.channel_tile);
+        plan.height_tile = divide_up(height.extent, divide_up(height.extent, rows));
+    }
     plan.height_tiles = divide_up(height.extent, plan.height_tile);
-    plan.rows_together = plan.transposes ? rows_together(plan) : 1;
+    plan.rows_together = plan.gathers      ? plan.height_tile
+                         : plan.transposes ? rows_together(plan)
+                                           : 1;
     // Small planes share a task.
     const bool whole_planes = plan.width_tiles * plan.height_tiles * plan.channel_tiles == 1;
-    const int64_t elements = height.extent * width.extent * plan.channel_tile;
+    const int64_t elements = height.extent * width.extent * plan.pixel * plan.channel_tile;
     plan.planes_per_task = whole_planes ? std::max<int64_t>(1, kTaskElements / elements) : 1;
     if (plan.planes_per_task > 32) plan.planes_per_task -= plan.planes_per_task % 32;
     plan.tasks = divide_up(planes, plan.planes_per_task) * plan.channel_tiles * plan.width_tiles *
@@ -245,6 +287,8 @@ Op::Plan Op::plan(const Args& args) {
     plan.divisor = plan.height.windows * plan.width.windows == 0
                        ? 1.0f
                        : constant_divisor(plan, args.divisor_override);
+    plan.plane_count = plan.planes.iterations();
+    plan.pixel = 1;
     choose_traversal(plan, size);
     cut_into_tasks(plan, grad_input);
     plan.bytes = saturated_bytes(grad.numel / 2 + grad_input.numel / 2 + 1, 2 * size);

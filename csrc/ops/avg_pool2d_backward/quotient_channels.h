@@ -43,18 +43,18 @@ class QuotientChannels : public PoolTile<T> {
         first_window_ = greatest(slot_window_, 0);
         last_window_ = least(highest, axis.windows - 1);
         groups_ = static_cast<int>(highest - lowest + 1);
-        overlap_ = static_cast<int>(least(overlap, pool_scratch::kFloats));
+        overlap_ = static_cast<int>(overlap);
         pitch_ = (channels_ + kPairLanes - 1) / kPairLanes * kPairLanes;
         row_elements_ = (groups_ + overlap_ - 1) * pitch_;
         const int64_t rows = pool_scratch::kept_rows(plan_);
         kept_ = static_cast<int>(rows) - 1;
-        caches_ = kept_ >= pool_scratch::overlap(plan_.height) &&
-                  rows * row_elements_ <= pool_scratch::kFloats;
-        if (!caches_) return;
         std::memset(rows_, 0, sizeof(float) * static_cast<size_t>(rows * row_elements_));
     }
-    void start_plane(const char* plane) {
+    // Windows lie so many bytes apart.
+    void start_plane(const char* plane, int64_t row_stride, int64_t column_stride) {
         plane_ = plane;
+        window_stride_ = column_stride;
+        window_row_stride_ = row_stride;
         for (int64_t& i : cached_) i = -1;
     }
 
@@ -64,8 +64,7 @@ class QuotientChannels : public PoolTile<T> {
                counted(plan_.width, plan_.count_include_pad, j);
     }
     const T* channels_at(int64_t i, int64_t j) const {
-        return reinterpret_cast<const T*>(plane_ + i * plan_.height_stride[0] +
-                                          j * plan_.width_stride[0]);
+        return reinterpret_cast<const T*>(plane_ + i * window_row_stride_ + j * window_stride_);
     }
 
     Sums sums_of_rows(const Covering& rows) {
@@ -75,16 +74,29 @@ class QuotientChannels : public PoolTile<T> {
             return {rows_, nullptr};
         }
         const float* from[pool_scratch::kRows];
-        for (int64_t i = 0; i < count; ++i) from[i] = quotient_row(rows.first + i);
-        if (count <= 2) return {from[0], count == 2 ? from[1] : nullptr};
-        sum_rows(rows_, from, static_cast<int>(count), row_elements_);
+        if (count <= kept_) {
+            for (int64_t i = 0; i < count; ++i) from[i] = quotient_row(rows.first + i);
+            if (count <= 2) return {from[0], count == 2 ? from[1] : nullptr};
+            sum_rows(rows_, from, static_cast<int>(count), row_elements_);
+            return {rows_, nullptr};
+        }
+        from[0] = rows_;
+        for (int64_t i = rows.first; i <= rows.last; ++i) {
+            from[1] = quotient_row(i);
+            if (i == rows.first) {
+                std::memcpy(rows_, from[1], sizeof(float) * static_cast<size_t>(row_elements_));
+            } else {
+                sum_rows(rows_, from, 2, row_elements_);
+            }
+        }
         return {rows_, nullptr};
     }
 
     int64_t start_ = 0;  // first column of the first group
-    int64_t first_window_ = 0;
+    // Of a row's windows the first and last that exist, and the one that its first place is for.
+    int64_t first_window_ = 0, last_window_ = 0, slot_window_ = 0;
     int groups_ = 0, overlap_ = 0, pitch_ = 0;
-    bool caches_ = false;
+    int64_t window_stride_ = 0;
 
   private:
     const float* quotient_row(int64_t i) {
@@ -128,7 +140,7 @@ class QuotientChannels : public PoolTile<T> {
     AG_INLINE void for_each_vector(float* to, const T* from, int64_t windows,
                                    const Quotient& quotient) const {
         const int channels = channels_, pitch = pitch_;
-        const int64_t stride = plan_.width_stride[0];
+        const int64_t stride = window_stride_;
         for (; windows > 0; --windows, to += pitch) {
             int c = 0;
             for (; c + kLanes <= channels; c += kLanes)
@@ -142,7 +154,7 @@ class QuotientChannels : public PoolTile<T> {
     }
 
     const char* plane_ = nullptr;
-    int64_t tile_column_ = -1, slot_window_ = 0, last_window_ = 0;
+    int64_t window_row_stride_ = 0, tile_column_ = -1;
     int tile_channels_ = 0, row_elements_ = 0, kept_ = 0;
     float last_divisor_ = 0.0f;
     Reciprocal reciprocal_{};

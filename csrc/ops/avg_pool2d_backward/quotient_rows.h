@@ -7,7 +7,7 @@ namespace ascend_grad {
 namespace {
 
 // Rows of grad_output, divided by what their windows count, of the windows that reach the tile's
-// columns. They lie in a ring: a row stays until the one kSlots later is made.
+// columns. They lie in a ring: a row stays until the one that takes its slot is made.
 template <class T>
 class QuotientRows : public PoolTile<T> {
     using Op = AvgPool2dBackward;
@@ -22,19 +22,25 @@ class QuotientRows : public PoolTile<T> {
     using Base::rounded_by_mode;
     using Base::streaming_;
 
-    static constexpr int kSlots = pool_scratch::kRows;
-    static constexpr int kMaxPitch = pool_scratch::kMaxColumns + 4 * kLanes;
+    static constexpr int kFewestSlots = 16, kMostSlots = pool_scratch::kRows;
+    static constexpr int kMaxPitch =
+        pool_scratch::kMaxMargin + pool_scratch::kMaxColumns + 4 * kLanes;
 
     // Columns with equal (column + pad) / stride are a group; window lowest_ starts with the first.
     void select_columns() {
         const PoolAxis& axis = plan_.width;
         lowest_ = (column_ + axis.pad) / axis.stride;
-        const int64_t highest = (column_ + columns_ - 1 + axis.pad) / axis.stride;
+        const int pixel = pixel_ = static_cast<int>(plan_.pixel);
+        const int64_t highest = (column_ + columns_ / pixel - 1 + axis.pad) / axis.stride;
         first_window_ = greatest(lowest_ - pool_scratch::overlap(axis) + 1, 0);
-        windows_ = static_cast<int>(greatest(0, least(highest + 1, axis.windows) - first_window_));
-        groups_ = static_cast<int>(highest - lowest_ + 1);
-        pitch_ = (groups_ + 4 * kLanes) / kLanes * kLanes;
-        const int64_t rows = least(kSlots, plan_.height.windows);
+        const int64_t windows = least(highest + 1, axis.windows) - first_window_;
+        windows_ = static_cast<int>(greatest(0, windows)) * pixel;
+        first_at_ = static_cast<int>(first_window_ - lowest_) * pixel;
+        groups_ = static_cast<int>(highest - lowest_ + 1) * pixel;
+        margin_ = static_cast<int>(pool_scratch::margin(plan_));
+        pitch_ = margin_ + (groups_ + 3 * kLanes) / kLanes * kLanes;
+        slots_count_ = static_cast<int>(pool_scratch::ring_rows(plan_));
+        const int64_t rows = least(slots_count_, plan_.height.windows);
         std::memset(slots_, 0, sizeof(float) * static_cast<size_t>(rows * pitch_));
         prepare_division();
     }
@@ -44,16 +50,17 @@ class QuotientRows : public PoolTile<T> {
         const bool is_dense = plan_.width_stride[0] > 0 &&
                               plan_.height_stride[0] == plan_.width.windows * plan_.width_stride[0];
         plane_end_ = is_dense ? plane + (plan_.height.windows - 1) * plan_.height_stride[0] +
-                                    (plan_.width.windows - 1) * plan_.width_stride[0] + sizeof(T)
+                                    (plan_.width.windows - 1) * plan_.width_stride[0] +
+                                    static_cast<int64_t>(sizeof(T)) * plan_.pixel
                               : plane;
     }
     AG_INLINE void make_rows(int64_t first, int64_t last) {
         if (windows_ == 0) return;  // all zero
         divide_rows(first, last,
                     [&](int64_t begin, int64_t end, const auto& quotient) AG_INLINE_LAMBDA {
-                        if (plan_.width_stride[0] == kSize) {
+                        if (this->element_stride(0) == kSize) {
                             store_rows<1>(begin, end, quotient);
-                        } else if (plan_.width_stride[0] == 2 * kSize) {
+                        } else if (this->element_stride(0) == 2 * kSize) {
                             store_rows<2>(begin, end, quotient);
                         } else {
                             store_rows<0>(begin, end, quotient);
@@ -90,7 +97,7 @@ class QuotientRows : public PoolTile<T> {
               from_(rows.plane_ + rows.first_window_ * rows.plan_.width_stride[0]),
               end_(reinterpret_cast<const T*>(rows.plane_end_)),
               stride_(rows.plan_.height_stride[0]),
-              step_(rows.plan_.width_stride[0]),
+              step_(rows.element_stride(0)),
               windows_(rows.windows_),
               rounds_(sizeof(T) == sizeof(float) && rows.plan_.mode != Op::Mode::kFloat32) {}
 
@@ -138,14 +145,17 @@ class QuotientRows : public PoolTile<T> {
     // Where row i holds the quotient of window lowest_. Its neighbours lie beside it; zeros where
     // there are none.
     const float* row(int64_t i) const {
-        return slots_ + (i & (kSlots - 1)) * pitch_ + kLanes;
+        return slots_ + (i & (slots_count_ - 1)) * pitch_ + margin_;
     }
     float* row(int64_t i) {
-        return slots_ + (i & (kSlots - 1)) * pitch_ + kLanes;
+        return slots_ + (i & (slots_count_ - 1)) * pitch_ + margin_;
     }
 
-    int64_t lowest_ = 0, first_window_ = 0;
-    int groups_ = 0, pitch_ = 0, windows_ = 0;
+    int64_t lowest_ = 0;
+    int pixel_ = 1, slots_count_ = 0;
+    // Elements: groups and windows by those of a pixel; the first window's from a row's place on.
+    int groups_ = 0, windows_ = 0, first_at_ = 0;
+    int margin_ = 0, pitch_ = 0;
 
   private:
     static constexpr int kReciprocals = 2048;
@@ -180,13 +190,13 @@ class QuotientRows : public PoolTile<T> {
         const int last = loads.last();
         const int64_t pitch = pitch_;
         const bool has_rest = last < windows_;
-        float* const slots = slots_ + kLanes + (first_window_ - lowest_);
+        const int mask = slots_count_ - 1;
+        float* const slots = slots_ + margin_ + first_at_;
         for (; last == 0 && first < end; ++first) {
-            store_raw(slots + (first & (kSlots - 1)) * pitch,
-                      quotient(loads.last(first), 0) + Lanes{});
+            store_raw(slots + (first & mask) * pitch, quotient(loads.last(first), 0) + Lanes{});
         }
         for (int64_t i = first; i < end; ++i) {
-            float* to = slots + (i & (kSlots - 1)) * pitch;
+            float* to = slots + (i & mask) * pitch;
             for (int j = 0; j < last; j += kLanes)
                 store_raw(to + j, quotient(loads.whole(i, j), j) + Lanes{});
             if (has_rest) store_raw(to + last, quotient(loads.last(i), last) + Lanes{});
@@ -195,10 +205,10 @@ class QuotientRows : public PoolTile<T> {
     void prepare_division() {
         const bool constant = plan_.divisor != 0.0f;
         for (int j = 0; j < windows_ + kLanes; ++j) {
-            counts_[j] = constant ? plan_.divisor
-                         : j < windows_
-                             ? counted(plan_.width, plan_.count_include_pad, first_window_ + j)
-                             : 1.0f;
+            counts_[j] = constant       ? plan_.divisor
+                         : j < windows_ ? counted(plan_.width, plan_.count_include_pad,
+                                                  first_window_ + j / pixel_)
+                                        : 1.0f;
         }
         uses_reciprocals_ = factor_ == 0.0f &&
                             has_reciprocal(constant ? plan_.divisor
@@ -224,14 +234,15 @@ class QuotientRows : public PoolTile<T> {
 
     static constexpr int kMaxSets = 8;
 
+    int64_t first_window_ = 0;
     const char* plane_ = nullptr;
     const char* plane_end_ = nullptr;
     bool uses_reciprocals_ = false;
     int reciprocal_pitch_ = 0, reciprocal_sets_ = 0;
     float rows_of_set_[kMaxSets];
-    alignas(64) float counts_[pool_scratch::kMaxColumns + 3 * kLanes];
+    alignas(64) float counts_[kMaxPitch];
     alignas(64) float reciprocals_[2 * kReciprocals];
-    alignas(64) float slots_[kSlots * kMaxPitch];
+    alignas(64) float slots_[pool_scratch::kRing];
 };
 
 }  // namespace

@@ -8,9 +8,11 @@ namespace ascend_grad {
 namespace pool_scratch {
 namespace {
 
-inline constexpr int64_t kMaxColumns = 512;    // of grad_input per tile along the width
+inline constexpr int64_t kMaxColumns = 512;    // elements of a row of a tile along the width
 inline constexpr int64_t kMaxChannels = 1024;  // per tile along channels
-inline constexpr int64_t kRows = 16;           // of quotients that are kept, at most
+inline constexpr int64_t kRows = 64;           // of quotients that are kept, at most
+inline constexpr int64_t kMaxMargin = 512;     // of zeros before rows of quotients
+inline constexpr int64_t kRing = 20480;        // floats of such rows
 inline constexpr int64_t kFloats = 24576;      // of rows along channels, all together
 inline constexpr int64_t kTransposed = 16384;  // elements that are transposed at a time
 
@@ -18,9 +20,30 @@ inline constexpr int64_t kTransposed = 16384;  // elements that are transposed a
 constexpr int64_t overlap(const PoolAxis& axis) {
     return (axis.kernel - 1) / axis.stride + 1;
 }
+// Rows of windows that cover one element, at most.
+constexpr int64_t row_overlap(const AvgPool2dBackward::Plan& plan) {
+    const int64_t windows = plan.height.windows > 0 ? plan.height.windows : 1;
+    return windows < overlap(plan.height) ? windows : overlap(plan.height);
+}
+// Rows of quotients that are kept along the width.
+constexpr int64_t ring_rows(const AvgPool2dBackward::Plan& plan) {
+    return row_overlap(plan) <= 16 ? 16 : kRows;
+}
+// Floats before each for windows that do not exist.
+constexpr int64_t margin(const AvgPool2dBackward::Plan& plan) {
+    const int64_t windows = overlap(plan.width) - 1;
+    if (windows > kMaxMargin) return windows;
+    return round_up((windows > 0 ? windows : 1) * plan.pixel, 16);
+}
+// Elements of a row that fit.
+constexpr int64_t row_elements(const AvgPool2dBackward::Plan& plan) {
+    const int64_t elements = kRing / ring_rows(plan) - margin(plan) - 64;
+    return elements < kMaxColumns ? elements : kMaxColumns;
+}
 // Whether the windows that cover an element are few enough to keep their rows.
 constexpr bool keeps_rows(const AvgPool2dBackward::Plan& plan) {
-    return overlap(plan.height) <= kRows && overlap(plan.width) <= kRows;
+    return row_overlap(plan) <= ring_rows(plan) && margin(plan) <= kMaxMargin &&
+           row_elements(plan) >= 64;
 }
 // Windows that reach one of `columns` neighbouring elements, at most.
 constexpr int64_t reaching(const PoolAxis& axis, int64_t columns) {
@@ -28,18 +51,24 @@ constexpr int64_t reaching(const PoolAxis& axis, int64_t columns) {
 }
 
 // Rows of quotients to keep along channels: those that one row of grad_input needs, rounded up to a
-// power of two, and one for their sum.
+// power of two, and one for their sum. Of too many rows one at a time is added to the sum.
 constexpr int64_t kept_rows(const AvgPool2dBackward::Plan& plan) {
+    constexpr int64_t kAlways = 16;  // otherwise whole rows of windows must fit
     int64_t rows = 1;
-    while (rows < overlap(plan.height) && rows < kRows) rows *= 2;
-    return rows + 1;
+    while (rows < row_overlap(plan) && rows < kRows) rows *= 2;
+    const bool fits = rows >= row_overlap(plan) &&
+                      reaching(plan.width, plan.width.extent) <= kFloats / 32 / (rows + 1);
+    return rows <= kAlways || fits ? rows + 1 : 2;
+}
+// Whether vectors can run along channels: the windows of one column fit.
+constexpr bool keeps_columns(const AvgPool2dBackward::Plan& plan) {
+    return overlap(plan.width) < kFloats / 32 / kept_rows(plan);
 }
 // Elements from one column's channels to the next one's.
 constexpr int64_t pitch(const AvgPool2dBackward::Plan& plan) {
     return round_up(plan.channel_tile, 32);
 }
-// Columns of grad_input whose windows' channels fit; less than 1 where the kernel is too large to
-// keep any.
+// Columns of grad_input whose windows' channels fit; may be less than 1.
 constexpr int64_t columns_per_tile(const AvgPool2dBackward::Plan& plan) {
     // Measured: transposed, that whole rows fit counts for more than the nearest cache.
     const int64_t floats = plan.transposes ? kFloats : kFloats / 2;

@@ -13,9 +13,8 @@ class SlidingRows : public QuotientRows<T> {
 
   protected:
     using Base::Base;
-    using Base::first_window_;
-    using Base::kSlots;
-    using Base::lowest_;
+    using Base::first_at_;
+    using Base::margin_;
     using Base::pitch_;
     using Base::plan_;
     using Base::row;
@@ -23,11 +22,11 @@ class SlidingRows : public QuotientRows<T> {
 
     static constexpr int kMaxKernel = 5;
     // Rows at once: those before them are still in the ring when theirs have been stored.
-    static constexpr int kSumRows = kSlots - (kMaxKernel - 1);
+    static constexpr int kSumRows = Base::kFewestSlots - (kMaxKernel - 1);
 
-    static bool can_slide(const AvgPool2dBackward::Plan& plan) {
-        return plan.height.stride == 1 && plan.height.kernel >= 3 &&
-               plan.height.kernel <= kMaxKernel && plan.width_stride[0] == sizeof(T);
+    bool can_slide() const {
+        return plan_.height.stride == 1 && plan_.height.kernel >= 3 &&
+               plan_.height.kernel <= kMaxKernel && this->element_stride(0) == sizeof(T);
     }
     // Makes the quotients that the sums of row r need beside those of window r + pad.
     void start_sliding(int64_t r) {
@@ -48,7 +47,7 @@ class SlidingRows : public QuotientRows<T> {
 
   private:
     void clear(int64_t i) {
-        std::memset(row(i) - kLanes, 0, sizeof(float) * static_cast<size_t>(pitch_));
+        std::memset(row(i) - margin_, 0, sizeof(float) * static_cast<size_t>(pitch_));
     }
 
     // Rows whose quotients are loaded before those of rows [begin, end) and kept after them, in
@@ -73,13 +72,13 @@ class SlidingRows : public QuotientRows<T> {
         constexpr int kBefore = kKernel - 1;
         const int64_t first = r + plan_.height.pad;
         const int64_t last = first + count - 1, last_window = plan_.height.windows - 1;
-        const int64_t column = first_window_ - lowest_, pitch = pitch_;
+        const int64_t column = first_at_, pitch = pitch_;
         const int windows = windows_;
         const auto add_windows = [&](int64_t begin, int64_t end,
                                      const auto& quotient) AG_INLINE_LAMBDA {
             const typename Base::template Loads<1> loads(*this);
             const auto rows = kept<kBefore>(begin, end);
-            float* sums = to + (begin - first) * pitch + kLanes + column;
+            float* sums = to + (begin - first) * pitch + margin_ + column;
             for (int j = 0; j < loads.last(); j += kLanes) {
                 add<kKernel>(rows, begin, end, column + j, sums + j, pitch,
                              [&](int64_t i) AG_INLINE_LAMBDA {
@@ -96,7 +95,7 @@ class SlidingRows : public QuotientRows<T> {
         const int64_t beyond = greatest(first, last_window + 1);
         if (beyond > last) return;
         const auto rows = kept<kBefore>(beyond, last + 1);
-        float* sums = to + (beyond - first) * pitch + kLanes + column;
+        float* sums = to + (beyond - first) * pitch + margin_ + column;
         for (int j = 0; j < windows; j += kLanes) {
             add<kKernel>(rows, beyond, last + 1, column + j, sums + j, pitch,
                          [](int64_t) { return Lanes{}; });

@@ -73,7 +73,8 @@ class PoolTile {
         first_plane_ = task / plan_.height_tiles * plan_.planes_per_task;
         last_plane_ = least(first_plane_ + plan_.planes_per_task, plan_.plane_count);
         column_ = width_tile * plan_.width_tile;
-        columns_ = static_cast<int>(least(plan_.width_tile, plan_.width.extent - column_));
+        columns_ =
+            static_cast<int>(least(plan_.width_tile, plan_.width.extent - column_) * plan_.pixel);
         first_row_ = height_tile * plan_.height_tile;
         last_row_ = least(first_row_ + plan_.height_tile, plan_.height.extent);
         channel_ = channel_tile * plan_.channel_tile;
@@ -85,6 +86,10 @@ class PoolTile {
         return plan_.planes.offset(plane, operand);
     }
 
+    // Bytes from one element of a row to the next.
+    int64_t element_stride(int operand) const {
+        return plan_.pixel > 1 ? static_cast<int64_t>(sizeof(T)) : plan_.width_stride[operand];
+    }
     AG_INLINE Lanes rounded_by_mode(Lanes x) const {
         if (sizeof(T) == sizeof(float)) {
             if (plan_.mode == Op::Mode::kFloat16) return round_to_float16(x);
@@ -127,7 +132,8 @@ class PoolTile {
     const bool streaming_;
     int64_t first_plane_ = 0, last_plane_ = 0, first_row_ = 0, last_row_ = 0;
     int64_t column_ = 0, channel_ = 0;
-    int columns_ = 0, channels_ = 0;
+    int columns_ = 0;  // elements of a row: those of as many planes as a pixel has
+    int channels_ = 0;
     const float factor_;  // 1 / divisor where that is exact, else 0
 
   private:

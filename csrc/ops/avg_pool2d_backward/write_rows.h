@@ -18,6 +18,7 @@ struct PoolBand {
 struct PoolRowShape {
     int columns;
     int even, odd;  // windows that cover a column at a group's start, and at its second place
+    int pixel;      // elements from a window to the next
 };
 
 template <bool kTwo>
@@ -26,10 +27,10 @@ AG_INLINE Lanes band_sum(const PoolBand& band, int64_t j) {
 }
 // The windows up to the one at j, from the left.
 template <bool kTwo>
-AG_INLINE Lanes sum_up_to(const PoolBand& band, int64_t j, int count) {
+AG_INLINE Lanes sum_up_to(const PoolBand& band, int64_t j, int count, int pixel = 1) {
     if (count == 0) return Lanes{};
-    Lanes sum = band_sum<kTwo>(band, j - (count - 1));
-    for (int t = count - 2; t >= 0; --t) sum = sum + band_sum<kTwo>(band, j - t);
+    Lanes sum = band_sum<kTwo>(band, j - (count - 1) * pixel);
+    for (int t = count - 2; t >= 0; --t) sum = sum + band_sum<kTwo>(band, j - t * pixel);
     return sum;
 }
 // sum, and then the windows from the one kBack before p up to the one at p, which is aligned.
@@ -54,7 +55,9 @@ AG_INLINE typename Packed<T>::Type packed_columns(const PoolBand& band, const Po
         return pack<T>({add_up_to<kKernel - 2>(load_before<kKernel - 1>(p), p),
                         add_up_to<kKernel - 2>(load_before<kKernel - 1>(p + kLanes), p + kLanes)});
     } else if constexpr (kStride == 1) {
-        return pack<T>({sum_up_to<kTwo>(band, c, even), sum_up_to<kTwo>(band, c + kLanes, even)});
+        const int pixel = kKernel > 0 ? 1 : shape.pixel;
+        return pack<T>({sum_up_to<kTwo>(band, c, even, pixel),
+                        sum_up_to<kTwo>(band, c + kLanes, even, pixel)});
     } else {
         const Lanes at_even = sum_up_to<kTwo>(band, c / 2 + kPhase, even);
         const Lanes at_odd = sum_up_to<kTwo>(band, c / 2, odd);
@@ -98,9 +101,10 @@ PoolWriter<T> writer_of_kernel(int64_t kernel) {
     return write_bands<kStride, kKernel, kPhase, kNarrow, T>;
 }
 template <class T>
-PoolWriter<T> pool_writer(int64_t stride, int64_t kernel, int64_t phase, int columns) {
-    if (stride == 1) return writer_of_kernel<1, 0, false, 5, T>(kernel);
-    if (stride != 2) return nullptr;
+PoolWriter<T> pool_writer(const PoolAxis& width, int pixel, int64_t phase, int columns) {
+    const int64_t stride = width.stride, kernel = width.kernel;
+    if (stride == 1) return writer_of_kernel<1, 0, false, 5, T>(pixel == 1 ? kernel : 0);
+    if (stride != 2 || pixel > 1) return nullptr;
     if (phase == 1) {
         return columns <= kPairLanes ? writer_of_kernel<2, 1, true, 3, T>(kernel)
                                      : writer_of_kernel<2, 1, false, 3, T>(kernel);

@@ -158,6 +158,13 @@ _SHAPES = (
     _pool("64x2048x3x3 k3s3p0", 3, 3, 0),
     _pool("32x64x57x57 k3s3p0", 3, 3, 0),
     _pool("32x64x28x28 k4s3p0", 4, 3, 0),
+    _pool("64x4x14x14 k1s2p0 [cl]", 1, 2, 0),
+    _pool("256x7x5x5 k3s2p1 [cl]", 3, 2, 1),
+    _pool("8x3x224x224 k3s2p1 [cl]", 3, 2, 1),
+    _pool("32x16x28x28 k3s1p1 [cl]", 3, 1, 1),
+    _pool("64x128x5x5 k3s2p1 [s2]", 3, 2, 1),
+    _pool("16x40x112x5 k3s2p1", 3, 2, 1),
+    _pool("8x16x56x56 k19s1p9", 19, 1, 9),
     *(
         _case(SOFTMAX, text, dim=dim)
         for text, dim in (
