@@ -38,11 +38,11 @@ void Loops::merge() {
     count = kept;
 }
 
-void Loops::sort(int operand) {
+void Loops::sort() {
     // Insertion sort: a handful of loops, and equal strides keep their order.
     for (int i = 1; i < count; ++i) {
         for (int j = i; j > 0; --j) {
-            if (magnitude(stride[j - 1][operand]) >= magnitude(stride[j][operand])) break;
+            if (magnitude(stride[j - 1][operands - 1]) >= magnitude(stride[j][operands - 1])) break;
             std::swap(extent[j - 1], extent[j]);
             std::swap(stride[j - 1], stride[j]);
         }

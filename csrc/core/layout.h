@@ -21,10 +21,9 @@ struct Loops {
     // Drops loops of one iteration and joins neighbours that one stride can walk; the order of
     // elements stays.
     void merge();
-    // Puts loops with larger strides of an operand, of the last one, outside. Only for loops whose
-    // order is free.
-    void sort(int operand);
-    void sort() { sort(operands - 1); }
+    // Puts loops with larger strides of the last operand outside. Only for loops whose order is
+    // free.
+    void sort();
     // Byte offsets of the iteration with that number, one per operand.
     void offsets(int64_t iteration, int64_t* offset) const;
     // The same of one operand, without a division where there is one loop. Inlined even without

@@ -1,8 +1,7 @@
 // Planes of any strides, to and from scratch where the planes of one position lie side by side.
 #pragma once
 
-#include "isa/copy.h"
-#include "isa/transpose.h"
+#include "isa/copy_block.h"
 #include "ops/avg_pool2d_backward/scratch.h"
 
 namespace ascend_grad {
@@ -18,36 +17,39 @@ struct PlanePart {
     int count, rows, columns;
 };
 
-// Copies elements between memory, operand `memory` of the copy, and scratch in which planes lie
-// `plane_step` bytes apart and positions `step`.
-inline void copy_planes(char* in_memory, char* scratch, int memory, int64_t plane_step,
-                        int64_t step, int64_t size, const PlanePart& part) {
+// Copies elements of memory to scratch in which planes lie `plane_step` bytes apart and positions
+// `step`, or takes them back. `spare`: of copy_block().
+template <class T>
+inline void copy_planes(char* memory, char* scratch, bool takes_back, int64_t plane_step,
+                        int64_t step, const PlanePart& part, char* spare) {
     const int loops = part.planes.count;
     const int64_t inner = loops > 1 ? part.planes.extent[loops - 1] : part.count;
     const auto stride_of = [&](int i) { return i < 0 ? 0 : part.planes.stride[i][part.operand]; };
+    const auto copy = [&](char* there, char* here, Axis a, Axis b, Axis c) {
+        Axis axes[] = {a, b, c};
+        if (!takes_back) return copy_block<T>(here, there, axes, spare);
+        for (Axis& axis : axes) std::swap(axis.from, axis.to);
+        copy_block<T>(there, here, axes, spare);
+    };
+    const Axis rows = {part.rows, part.row_stride, part.columns * step};
+    const Axis columns = {part.columns, part.column_stride, step};
     for (int64_t done = 0; done < part.count;) {
         const int64_t plane = part.first + done, left = part.count - done;
         const int64_t skipped = loops > 1 ? plane % inner : 0;
         const bool whole = skipped == 0 && left >= inner;
-        const int64_t outer = whole ? left / inner : 1;
-        const int64_t run = whole ? inner : least(inner - skipped, left);
-        Loops elements;
-        elements.operands = 2;
-        const auto append = [&](int64_t extent, int64_t memory_stride, int64_t scratch_stride) {
-            int64_t strides[2];
-            strides[memory] = memory_stride;
-            strides[1 - memory] = scratch_stride;
-            elements.append(extent, strides);
-        };
-        append(outer, stride_of(loops - 2), inner * plane_step);
-        append(run, stride_of(loops - 1), plane_step);
-        append(part.rows, part.row_stride, part.columns * step);
-        append(part.columns, part.column_stride, step);
-        char* const there = in_memory + part.planes.offset(plane, part.operand) + part.skipped;
+        const Axis run = {whole ? inner : least(inner - skipped, left), stride_of(loops - 1),
+                          plane_step};
+        const Axis outer = {whole ? left / inner : 1, stride_of(loops - 2), inner * plane_step};
+        char* const there = memory + part.planes.offset(plane, part.operand) + part.skipped;
         char* const here = scratch + done * plane_step;
-        copy_elements(memory == kCopyFrom ? there : here, memory == kCopyFrom ? here : there, size,
-                      elements, memory);
-        done += outer * run;
+        // The shorter of two axes is the loop around copies.
+        const bool by_rows = rows.count < outer.count;
+        const Axis& around = by_rows ? rows : outer;
+        for (int64_t i = 0; i < around.count; ++i) {
+            copy(there + i * around.from, here + i * around.to, by_rows ? outer : rows, run,
+                 columns);
+        }
+        done += outer.count * run.count;
     }
 }
 
@@ -70,8 +72,9 @@ inline void gather_planes(T* to, int pitch, T* staging, const char* from, const 
     const int elements = part.rows * part.columns;
     const int64_t plane_step = direct ? kSize : elements * kSize;
     char* first = reinterpret_cast<char*>(direct ? to : staging);
-    copy_planes(const_cast<char*>(from), first, kCopyFrom, plane_step,
-                direct ? pitch * kSize : kSize, kSize, part);
+    copy_planes<T>(const_cast<char*>(from), first, false, plane_step,
+                   direct ? pitch * kSize : kSize, part,
+                   reinterpret_cast<char*>(direct ? staging : to));
     if (direct) return;
     store_columns(reinterpret_cast<char*>(to), pitch * kSize, staging, elements, part.count,
                   elements, false);
@@ -96,8 +99,8 @@ inline void scatter_planes(char* to, const T* from, int pitch, T* staging, const
                       part.count, false);
     }
     const int64_t plane_step = direct ? kSize : elements * kSize;
-    copy_planes(to, reinterpret_cast<char*>(direct ? const_cast<T*>(from) : staging), kCopyTo,
-                plane_step, direct ? pitch * kSize : kSize, kSize, part);
+    copy_planes<T>(to, reinterpret_cast<char*>(direct ? const_cast<T*>(from) : staging), true,
+                   plane_step, direct ? pitch * kSize : kSize, part, nullptr);
 }
 
 }  // namespace
