@@ -84,21 +84,14 @@ class ChannelSum {
         Lanes sums[kMaxTile][kSums];
         clear(sums, channels_);
         const int n = static_cast<int>(plan_.row_length);
-        if (takes_rows_together()) {
-            for (int c = 0; c < channels_; ++c) {
-                Rows rows = rows_at(begin, c, 0, plan_.row_stride);
-                rows.to_sums = 0;
-                add(rows, static_cast<int>(end - begin), n, parameters_ + c, sums + c);
-            }
+        if (channels_ == 1 && !plan_.transposes && !plan_.stages) {
+            Rows rows = rows_at(begin, 0, 0, plan_.row_stride);
+            rows.to_sums = 0;
+            add(rows, static_cast<int>(end - begin), n, parameters_, sums);
         } else {
             for (int64_t row = begin; row < end; ++row) positions_of_channels(row, 0, n, sums);
         }
         finish_channels(block, sums);
-    }
-    // A channel's rows, one after the other, and not a row's channels: where these are few.
-    bool takes_rows_together() const {
-        const bool has_few_channels = channels_ == 1 || (channels_ <= kFew && !streaming_);
-        return has_few_channels && !plan_.transposes && !plan_.stages;
     }
 
     // Several blocks, each a chunk of one row.
@@ -282,7 +275,6 @@ class ChannelSum {
     static constexpr int kResultLines = AlongChannels<Element>::kResultLines;
     static constexpr int kResultPitch = AlongChannels<Element>::kResultPitch;
     static_assert(kFewChannels <= kResultLines);
-    static constexpr int kFew = static_cast<int>(kSumLanes) / 2;
     static constexpr int64_t kLongestRun = 1024;
     static_assert(kFewChannels <= kStagedLines);
 
