@@ -34,17 +34,14 @@ class ChannelSum {
     // goes to finish(partials, begin, end).
     template <class Load, class Finish>
     void run(int64_t begin, int64_t end, float* partials, const Load& load, const Finish& finish) {
-        alignas(64) float parameters[LaneSums<1>::kMaxChannels];
-        float kept[kSums * kChannelTile];
-        parameters_ = parameters;
         for (int64_t task = begin; task < end; ++task) {
             channel_ = task % plan_.channel_tiles * plan_.channel_tile;
             channels_ = static_cast<int>(least(plan_.channel_tile, plan_.channels - channel_));
-            partials_ = partials == nullptr ? Partials{kept, kChannelTile, channel_}
+            partials_ = partials == nullptr ? Partials{kept_, kChannelTile, channel_}
                                             : Partials{partials, plan_.channels, 0};
-            load(parameters, channel_, channels_);
+            load(parameters_, channel_, channels_);
             for (int i = channels_; i < plan_.lanes_together * channels_; ++i)
-                parameters[i] = parameters[i - channels_];
+                parameters_[i] = parameters_[i - channels_];
             run(task);
             if (partials == nullptr) finish(partials_, channel_, channel_ + channels_);
         }
@@ -286,7 +283,8 @@ class ChannelSum {
     Sink<T> sink_;
     int64_t channel_ = 0;
     int channels_ = 0;
-    const float* parameters_ = nullptr;
+    alignas(64) float parameters_[LaneSums<1>::kMaxChannels];
+    float kept_[kSums * kChannelTile];  // sums of a task that finishes its channels
     // Outputs of channels by positions, or of positions by channels, on their way to be transposed.
     alignas(64) T result_[Element::kWrites ? kResultLines * kResultPitch : 1];
     ChannelStage<T, kOperands> stage_;
