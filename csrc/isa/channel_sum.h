@@ -34,17 +34,14 @@ class ChannelSum {
     // goes to finish(partials, begin, end).
     template <class Load, class Finish>
     void run(int64_t begin, int64_t end, float* partials, const Load& load, const Finish& finish) {
-        alignas(64) float parameters[LaneSums<1>::kMaxChannels];
-        float kept[kSums * kChannelTile];
-        parameters_ = parameters;
         for (int64_t task = begin; task < end; ++task) {
             channel_ = task % plan_.channel_tiles * plan_.channel_tile;
             channels_ = static_cast<int>(least(plan_.channel_tile, plan_.channels - channel_));
-            partials_ = partials == nullptr ? Partials{kept, kChannelTile, channel_}
+            partials_ = partials == nullptr ? Partials{kept_, kChannelTile, channel_}
                                             : Partials{partials, plan_.channels, 0};
-            load(parameters, channel_, channels_);
+            load(parameters_, channel_, channels_);
             for (int i = channels_; i < plan_.lanes_together * channels_; ++i)
-                parameters[i] = parameters[i - channels_];
+                parameters_[i] = parameters_[i - channels_];
             run(task);
             if (partials == nullptr) finish(partials_, channel_, channel_ + channels_);
         }
@@ -84,21 +81,14 @@ class ChannelSum {
         Lanes sums[kMaxTile][kSums];
         clear(sums, channels_);
         const int n = static_cast<int>(plan_.row_length);
-        if (takes_rows_together()) {
-            for (int c = 0; c < channels_; ++c) {
-                Rows rows = rows_at(begin, c, 0, plan_.row_stride);
-                rows.to_sums = 0;
-                add(rows, static_cast<int>(end - begin), n, parameters_ + c, sums + c);
-            }
+        if (channels_ == 1 && !plan_.transposes && !plan_.stages) {
+            Rows rows = rows_at(begin, 0, 0, plan_.row_stride);
+            rows.to_sums = 0;
+            add(rows, static_cast<int>(end - begin), n, parameters_, sums);
         } else {
             for (int64_t row = begin; row < end; ++row) positions_of_channels(row, 0, n, sums);
         }
         finish_channels(block, sums);
-    }
-    // A channel's rows, one after the other, and not a row's channels: where these are few.
-    bool takes_rows_together() const {
-        const bool has_few_channels = channels_ == 1 || (channels_ <= kFew && !streaming_);
-        return has_few_channels && !plan_.transposes && !plan_.stages;
     }
 
     // Several blocks, each a chunk of one row.
@@ -282,7 +272,6 @@ class ChannelSum {
     static constexpr int kResultLines = AlongChannels<Element>::kResultLines;
     static constexpr int kResultPitch = AlongChannels<Element>::kResultPitch;
     static_assert(kFewChannels <= kResultLines);
-    static constexpr int kFew = static_cast<int>(kSumLanes) / 2;
     static constexpr int64_t kLongestRun = 1024;
     static_assert(kFewChannels <= kStagedLines);
 
@@ -294,7 +283,8 @@ class ChannelSum {
     Sink<T> sink_;
     int64_t channel_ = 0;
     int channels_ = 0;
-    const float* parameters_ = nullptr;
+    alignas(64) float parameters_[LaneSums<1>::kMaxChannels];
+    float kept_[kSums * kChannelTile];  // sums of a task that finishes its channels
     // Outputs of channels by positions, or of positions by channels, on their way to be transposed.
     alignas(64) T result_[Element::kWrites ? kResultLines * kResultPitch : 1];
     ChannelStage<T, kOperands> stage_;

@@ -30,10 +30,11 @@ inline void add_rows_of(const Element& element, const Rows& rows, int count, int
     constexpr int kSums = Element::kSums;
     constexpr int kLast = kVectors - 1;
     const int rest = n - kLast * kLanes;
+    const int to_sums = rows.to_sums;
     for (int row = 0; row < count; ++row) {
         const T* a = reinterpret_cast<const T*>(rows.at[0] + row * rows.step[0]);
         const T* b = reinterpret_cast<const T*>(rows.at[1] + row * rows.step[1]);
-        const Lanes p = splat(parameters[row * rows.to_sums]);
+        const Lanes p = splat(parameters[row * to_sums]);
         Lanes value[kVectors], terms[kVectors][kSums];
         // Less far than elsewhere, or rows from a cache would lose more than 3 % (measured).
         if (asks) prefetch_loads(a, b, kVectors * kLanes, 2048);
@@ -42,10 +43,10 @@ inline void add_rows_of(const Element& element, const Rows& rows, int count, int
         value[kLast] = element(load_first(a + kLast * kLanes, rest),
                                load_first(b + kLast * kLanes, rest), p, terms[kLast]);
         for (int i = 0; i < kSums; ++i) {
-            Lanes s = sums[row * rows.to_sums][i];
+            Lanes s = sums[row * to_sums][i];
             for (int k = 0; k < kLast; ++k) s = s + terms[k][i];
             const Lanes last = terms[kLast][i];
-            sums[row * rows.to_sums][i] = s + (Element::kZeroPads ? last : keep_first(last, rest));
+            sums[row * to_sums][i] = s + (Element::kZeroPads ? last : keep_first(last, rest));
         }
         if constexpr (Element::kWrites) {
             T* out = reinterpret_cast<T*>(rows.at[2] + row * rows.step[2]);
@@ -73,6 +74,7 @@ AG_NOINLINE void add_rows(const Element& element, const Rows& rows, int count, i
     using T = typename Element::T;
     constexpr int kSums = Element::kSums;
     constexpr int kBeyond = kStep - 1;  // elements that must exist after a whole load's last one
+    const int to_sums = rows.to_sums;
     if constexpr (kStep == 1) {
         switch ((n + kLanes - 1) / kLanes) {
             case 1:
@@ -91,9 +93,9 @@ AG_NOINLINE void add_rows(const Element& element, const Rows& rows, int count, i
         const T* a = reinterpret_cast<const T*>(rows.at[0] + row * rows.step[0]);
         const T* b = reinterpret_cast<const T*>(rows.at[1] + row * rows.step[1]);
         T* out = Element::kWrites ? reinterpret_cast<T*>(rows.at[2] + row * rows.step[2]) : nullptr;
-        const Lanes p = splat(parameters[row * rows.to_sums]);
+        const Lanes p = splat(parameters[row * to_sums]);
         Lanes s[kSums], terms[kSums], later_terms[kSums];
-        for (int k = 0; k < kSums; ++k) s[k] = sums[row * rows.to_sums][k];
+        for (int k = 0; k < kSums; ++k) s[k] = sums[row * to_sums][k];
         int i = 0;
         for (; i + kPairLanes + kBeyond <= n; i += kPairLanes) {
             if (asks) prefetch_loads(a + kStep * i, b + kStep * i, kStep * kPairLanes);
@@ -117,7 +119,7 @@ AG_NOINLINE void add_rows(const Element& element, const Rows& rows, int count, i
                 s[k] = s[k] + (Element::kZeroPads ? terms[k] : keep_first(terms[k], n - i));
             }
         }
-        for (int k = 0; k < kSums; ++k) sums[row * rows.to_sums][k] = s[k];
+        for (int k = 0; k < kSums; ++k) sums[row * to_sums][k] = s[k];
     }
 }
 

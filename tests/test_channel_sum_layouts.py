@@ -1,0 +1,111 @@
+"""Sums over all axes but the channels', of shapes and layouts that kernels take through tiles."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import ascend_grad as ag
+import numpy as np
+import pytest
+from arrays import DTYPES, FLOAT32, LAYOUTS, place_values, random_values
+from reference.batch_norm_reduce_backward import batch_norm_reduce_backward
+from reference.prelu_backward import prelu_backward
+from tolerance import assert_same_bits, assert_within
+
+SHAPES = (
+    # Few positions of many channels: along channels.
+    (1, 3001),
+    (2, 1500),
+    (3, 1025, 2),
+    (7, 600),
+    (9, 600),
+    (40, 515),
+    (1100, 9),
+    # Small planes: along positions.
+    (700, 2, 2),
+    (400, 3, 3),
+    (300, 1, 5),
+    (90, 13, 1, 7),
+    (40, 66, 3, 3),
+    (9, 130, 15),
+    (1500, 3),
+    (5, 70, 2, 1, 3),
+    # Rows that are short, of one channel and of few.
+    (130, 1, 2, 9),
+    (130, 3, 17),
+    (33, 5, 70),
+)
+
+
+def shapes_with_others() -> tuple[tuple[int, ...], ...]:
+    """Also random ones, whose axes are mostly short."""
+    rng = np.random.default_rng(22)
+    others = []
+    while len(others) < 40:
+        shape = [int(n) for n in rng.choice([1, 2, 3, 4, 5, 7, 9, 16, 18, 33, 65, 700], 4)]
+        if 500 < np.prod(shape) < 30000:
+            others.append(tuple(shape[: int(rng.integers(3, 5))]))
+    return SHAPES + tuple(others)
+
+
+def values(shape: tuple[int, ...], dtype: np.dtype, rng: np.random.Generator) -> np.ndarray:
+    kind = "nonfinite" if rng.random() < 0.2 else "normal"
+    array = random_values(shape, dtype, kind, rng)
+    array[rng.random(shape) < 0.1] = -0.0
+    return array
+
+
+def layouts_of(array: np.ndarray, rng: np.random.Generator) -> Any:
+    for layout in LAYOUTS:
+        yield layout, place_values(array, layout, rng).array
+    # Every second element, in all of memory.
+    yield "every_second", np.repeat(array, 2, axis=-1)[..., ::2]
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@pytest.mark.parametrize("shape", shapes_with_others(), ids=str)
+def test_batch_norm_reduce_backward(shape: tuple[int, ...], dtype: np.dtype) -> None:
+    rng = np.random.default_rng(list(shape))
+    channels = shape[1:2]
+    inputs = {
+        "grad_out": values(shape, dtype, rng),
+        "input": values(shape, dtype, rng),
+        "mean": random_values(channels, FLOAT32, "normal", rng),
+        "invstd": random_values(channels, FLOAT32, "normal", rng),
+    }
+    want = ag.batch_norm_reduce_backward(**inputs)
+    for name, exact in batch_norm_reduce_backward(**inputs)._asdict().items():
+        assert_within(getattr(want, name), exact, name)
+    grads = dict(layouts_of(inputs["grad_out"], rng))
+    for layout, array in layouts_of(inputs["input"], rng):
+        for grad in {layout, str(rng.choice(list(grads)))}:
+            operands = inputs | {"grad_out": grads[grad], "input": array}
+            got = ag.batch_norm_reduce_backward(**operands)
+            for name, result in got._asdict().items():
+                assert_same_bits(result, getattr(want, name), f"{name} {layout} {grad}")
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@pytest.mark.parametrize("shape", shapes_with_others(), ids=str)
+def test_prelu_backward(shape: tuple[int, ...], dtype: np.dtype) -> None:
+    rng = np.random.default_rng(list(shape))
+    g, x = values(shape, dtype, rng), values(shape, dtype, rng)
+    weights = random_values(shape[1:2], dtype, "normal", rng)
+    want, exact = ag.prelu_backward(g, x, weights), prelu_backward(g, x, weights)
+    assert_within(want.grad_input, exact.grad_input, "grad_input")
+    assert_within(want.grad_weight, exact.grad_weight, "grad_weight")
+    grads = dict(layouts_of(g, rng))
+    for layout, array in layouts_of(x, rng):
+        grad = grads[str(rng.choice([layout, *grads]))]
+        like = str(rng.choice([layout if layout in LAYOUTS else "contiguous", *LAYOUTS]))
+        result = place_values(np.zeros(shape, dtype), like, rng)
+        weight = place_values(weights, str(rng.choice(LAYOUTS)), rng).array
+        got = ag.prelu_backward(grad, array, weight, grad_input=result.array)
+        assert_same_bits(got.grad_weight, want.grad_weight, layout)
+        assert_same_bits(result.array, want.grad_input, f"{layout} {like}")
+        result.assert_only_elements_written()
+        # In place.
+        target = place_values(x, like, rng)
+        ag.prelu_backward(grad, target.array, weight, grad_input=target.array)
+        assert_same_bits(target.array, want.grad_input, f"in place {like}")
+        target.assert_only_elements_written()
