@@ -152,6 +152,13 @@ AG_INLINE void write_pair(const T* g, const T* y, LanePair sum, bool no_nan, U* 
     }
 }
 
+// out = output * (grad_output - s) of up to sixteen elements from `at` on.
+template <int kStep, class T, class U>
+AG_INLINE void write_first(const Inputs<T>& in, int at, int n, Lanes s, U* out) {
+    store_first(out + at,
+                load_first_of<kStep>(in.y, at, n) * (load_first_of<kStep>(in.g, at, n) - s), n);
+}
+
 // out = output * (grad_output - of_these) of n elements. Returns `sum` and, if kSums, the products
 // of as many others, whose loads overlap these stores, added to its lanes as sum_products() does.
 // Of out, whole cache lines are streamed; then it begins a number of elements before a line.
@@ -162,25 +169,25 @@ AG_INLINE Lanes write_and_sum(const Inputs<T>& in, float of_these, U* out, bool 
     const Lanes s = splat(of_these);
     const LanePair both = {s, s};
     const bool no_nan = make_no_nan(&of_these, 1);
-    const auto write_first = [&](int at, int count) AG_INLINE_LAMBDA {
-        store_first(
-            out + at,
-            load_first_of<kStep>(in.y, at, count) * (load_first_of<kStep>(in.g, at, count) - s),
-            count);
-    };
-    int at = streams ? elements_to_line(out, n) : 0;
-    for (int i = 0; i < at; i += kLanes) write_first(i, at - i < kLanes ? at - i : kLanes);
+    const int head = streams ? elements_to_line(out, n) : 0;
+    for (int i = 0; i < head; i += kLanes)
+        write_first<kStep>(in, i, head - i < kLanes ? head - i : kLanes, s, out);
+    // From a line on.
+    const Inputs<T> rest = {in.g + kStep * head, in.y + kStep * head};
+    U* const to = out + head;
+    const int m = n - head;
     int i = 0;
-    for (; at + kPairLanes + kBeyond <= n; at += kPairLanes, i += kPairLanes) {
-        write_pair<kStep>(in.g + kStep * at, in.y + kStep * at, both, no_nan, out + at, streams);
+    for (; i + kPairLanes + kBeyond <= m; i += kPairLanes) {
+        write_pair<kStep>(rest.g + kStep * i, rest.y + kStep * i, both, no_nan, to + i, streams);
         if (!kSums) continue;
         if (asks) prefetch_loads(next.g + kStep * i, next.y + kStep * i, kStep * kPairLanes);
         const LanePair product = pair_products<kStep>(next, i);
         sum = (sum + product.low) + product.high;
     }
-    for (; at + kLanes + kBeyond <= n; at += kLanes)
-        store(out + at, load_of<kStep>(in.y, at) * (load_of<kStep>(in.g, at) - s));
-    if (at < n) write_first(at, n - at);
+    int at = i;
+    for (; at + kLanes + kBeyond <= m; at += kLanes)
+        store(to + at, load_of<kStep>(rest.y, at) * (load_of<kStep>(rest.g, at) - s));
+    if (at < m) write_first<kStep>(rest, at, m - at, s, to);
     if (!kSums) return sum;
     for (; i + kLanes + kBeyond <= n; i += kLanes) sum = sum + products<kStep>(next, i);
     if (i < n) sum = sum + first_products<kStep>(next, i, n - i);

@@ -25,11 +25,12 @@ class GroupPlace {
 
     void select(int64_t group) {
         const int inner = plan_.rows.count - 1;
+        for (int k = 0; k < 3; ++k) row_stride_[k] = plan_.rows.stride[inner][k];
         start_ = group % plan_.groups_per_loop * plan_.rows_per_group;
         int64_t outer = group / plan_.groups_per_loop;
         first_row_ = outer * plan_.rows.extent[inner] + start_;
         int64_t offset[3];
-        for (int k = 0; k < 3; ++k) offset[k] = start_ * row_stride(k);
+        for (int k = 0; k < 3; ++k) offset[k] = start_ * row_stride_[k];
         for (int d = inner - 1; d >= 0; --d) {
             for (int k = 0; k < 3; ++k)
                 offset[k] += outer % plan_.rows.extent[d] * plan_.rows.stride[d][k];
@@ -41,16 +42,14 @@ class GroupPlace {
     // Of the first selected row.
     int64_t first_row() const { return first_row_; }
     char* address(int operand, int64_t row, int64_t element) const {
-        return base_[operand] + row * row_stride(operand) + element * plan_.stride[operand];
+        return base_[operand] + row * row_stride_[operand] + element * plan_.stride[operand];
     }
     // Rows of as many groups of the innermost loop, from the selected one on.
     int rows_of(int64_t groups) const {
         return static_cast<int>(
             least(plan_.rows_per_group * groups, plan_.rows.extent[plan_.rows.count - 1] - start_));
     }
-    int64_t row_stride(int operand) const {
-        return plan_.rows.stride[plan_.rows.count - 1][operand];
-    }
+    int64_t row_stride(int operand) const { return row_stride_[operand]; }
 
   private:
     static int64_t following(int64_t group, int64_t end, int64_t loop) {
@@ -60,6 +59,7 @@ class GroupPlace {
     const Op::Plan& plan_;
     void* const* addresses_;
     char* base_[3] = {};
+    int64_t row_stride_[3] = {};
     int64_t start_ = 0;
     int64_t first_row_ = 0;
 };
