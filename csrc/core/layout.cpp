@@ -1,15 +1,10 @@
 #include "core/layout.h"
 
-#include <algorithm>
+#include <utility>
 
 #include "core/integers.h"
 
 namespace ascend_grad {
-
-// Offsets need these even without a loop. Setting all would take a tenth of a small call's time.
-Loops::Loops() {
-    std::fill_n(stride[0], kMaxOperands, 0);
-}
 
 int64_t Loops::iterations() const {
     int64_t product = 1;

@@ -15,7 +15,11 @@ struct Loops {
     int64_t extent[kMaxRank];  // set up to `count`, as the strides are; stride[0] always
     int64_t stride[kMaxRank][kMaxOperands];
 
-    Loops();
+    // Offsets need these even without a loop; setting all would take a tenth of a small call's time.
+    // Inlined even without optimisation: instruction set levels must not share it.
+    __attribute__((always_inline)) Loops() {
+        for (int64_t& first : stride[0]) first = 0;
+    }
     int64_t iterations() const;
     void append(int64_t size, const int64_t* strides);
     // Drops loops of one iteration and joins neighbours that one stride can walk; the order of
@@ -26,8 +30,8 @@ struct Loops {
     void sort();
     // Byte offsets of the iteration with that number, one per operand.
     void offsets(int64_t iteration, int64_t* offset) const;
-    // The same of one operand, without a division where there is one loop. Inlined even without
-    // optimisation: instruction set levels must not share it.
+    // The same of one operand, without a division where there is one loop; inlined for that reason,
+    // too.
     __attribute__((always_inline)) int64_t offset(int64_t iteration, int operand) const {
         int64_t result = 0;
         for (int d = count - 1; d > 0; --d) {
