@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 from collections.abc import Callable
 from functools import cache
 from typing import Any
@@ -208,6 +209,24 @@ def test_softmax_in_tiles(shape: tuple[int, ...], dim: int, layout: str, dtype: 
     ag.softmax_backward(placed[0].array, placed[1].array, dim, out=out.array)
     assert_same_bits(out.array.copy(), want)
     assert_same_bits(ag.softmax_backward(placed[0].array, placed[1].array, dim), want)
+
+
+@pytest.mark.parametrize("operator", [batch_norm, prelu, softmax])
+@pytest.mark.parametrize("lines, pitch", [(16, 150_000_000), (9, 2**31 + 4096)])
+def test_lines_gigabytes_apart(
+    operator: Callable[[Arrays], list[np.ndarray]], lines: int, pitch: int
+) -> None:
+    """Of one input, in memory that is reserved but for what is written."""
+    reserved = 0x4000  # MAP_NORESERVE
+    flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | reserved
+    memory = mmap.mmap(-1, lines * pitch * 4, flags=flags)
+    values = some_values((64, lines), FLOAT32)
+    apart = np.ndarray(values["g"].shape, FLOAT32, memory, 0, (4, pitch * 4))
+    apart[...] = values["g"]
+    stepped = np.repeat(values["x"], 2, axis=1)[:, ::2]
+    want = operator(values)
+    for index, got in enumerate(operator({**values, "g": apart, "x": stepped})):
+        assert_same_bits(got, want[index], f"result {index}")
 
 
 def test_softmax_across_rows_of_which_one_overflows() -> None:

@@ -253,6 +253,17 @@ def test_a_subclass_does_not_inherit_functions() -> None:
     assert (given.by_function, given.exported) == (0, 1)
 
 
+@pytest.mark.parametrize("name", ["requires_grad", "is_neg"])
+def test_errors_of_an_exporters_attributes_reach_the_caller(name: str) -> None:
+    def interrupted(self: Any) -> Any:
+        raise KeyboardInterrupt
+
+    g, y = operands()
+    given = exchanged(g, **{name: property(interrupted)})
+    with pytest.raises(KeyboardInterrupt):
+        ag.softmax_backward(given, y, 1)
+
+
 def test_functions_export_read_only_memory() -> None:
     g, y = operands()
     out = exchanged(np.zeros_like(g), flags=READ_ONLY)

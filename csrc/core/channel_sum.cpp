@@ -92,12 +92,12 @@ bool has_near_channels(const ChannelSumPlan& plan, int64_t size) {
 // Which way staged tiles lie: as memory does, but for very short runs along positions.
 Traversal staged_traversal(const ChannelSumPlan& plan, bool many_channels) {
     const int inner = plan.positions.count - 1;
-    bool has_near_channels = true;
+    bool channels_are_nearer = true;
     for (int k = 0; inner >= 0 && k < kInputs; ++k) {
-        has_near_channels =
-            has_near_channels && plan.channel_stride[k] < plan.positions.stride[inner][k];
+        channels_are_nearer = channels_are_nearer && magnitude(plan.channel_stride[k]) <
+                                                         magnitude(plan.positions.stride[inner][k]);
     }
-    return many_channels && (has_near_channels || plan.row_length < kShortRow)
+    return many_channels && (channels_are_nearer || plan.row_length < kShortRow)
                ? Traversal::kAlongChannels
                : Traversal::kAlongPositions;
 }
@@ -215,7 +215,7 @@ void cut_into_tasks(ChannelSumPlan& plan, int64_t size, int64_t bytes) {
         kTaskElements / (plan.chunk > kSharedSumBlock ? kSumBlock : kSharedSumBlock);
     plan.chunks_per_task =
         plan.traversal == Traversal::kAlongPositions && !plan.transposes && !plan.stages
-            ? divide_up(plan.chunks_per_row, divide_up(plan.chunks_per_row, most_chunks))
+            ? even_part(plan.chunks_per_row, most_chunks)
             : 1;
     const int64_t outer = plan.chunks_per_row == 1
                               ? plan.blocks

@@ -29,8 +29,9 @@ inline constexpr int64_t kStagedElements = 8192;
 inline constexpr int64_t kStagedLines = 64;
 
 enum class Traversal : int32_t {
-    kAlongPositions,  // positions of a row are contiguous in the inputs, or every second element
-    kAlongChannels,   // channels are contiguous in the inputs
+    kAlongPositions,  // positions of a row are contiguous in the inputs, every second element, or
+                      // made so
+    kAlongChannels,   // channels are contiguous in the inputs, or made so
 };
 
 struct ChannelSumPlan {

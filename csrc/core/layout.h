@@ -15,8 +15,8 @@ struct Loops {
     int64_t extent[kMaxRank];  // set up to `count`, as the strides are; stride[0] always
     int64_t stride[kMaxRank][kMaxOperands];
 
-    // Offsets need these even without a loop; setting all would take a tenth of a small call's time.
-    // Inlined even without optimisation: instruction set levels must not share it.
+    // Offsets need these even without a loop; setting all would take a tenth of a small call's
+    // time. Inlined even without optimisation: instruction set levels must not share it.
     __attribute__((always_inline)) Loops() {
         for (int64_t& first : stride[0]) first = 0;
     }

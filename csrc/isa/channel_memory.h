@@ -40,8 +40,8 @@ class ChannelStage {
   public:
     explicit ChannelStage(const ChannelMemory& memory) : memory_(memory), plan_(memory.plan) {}
 
-    // Positions [begin, begin + n) of `channels` channels from `channel` on: at most kStagedLines
-    // lines of plan.staged_run elements.
+    // Positions [begin, begin + n) of `channels` channels from `channel` on: at most
+    // kStagedElements in kStagedLines lines. A line is a channel or, along channels, a position.
     void load(int64_t channel, int channels, int64_t row, int64_t begin, int n) {
         pitch_ = pitch_of(plan_.traversal == Traversal::kAlongChannels ? channels : n);
         for (int k = 0; k < 2; ++k)
@@ -106,7 +106,7 @@ class ChannelStage {
     static void ask_for_next(const char* from, Axis channels, Axis items) {
         constexpr int64_t kFar = 8192;
         const int64_t bytes = channels.count * channels.from;
-        if (bytes > kFar) return;
+        if (bytes <= 0 || bytes > kFar) return;
         for (int64_t i = 0; i < items.count; ++i) {
             prefetch<Cache::kSecond>(from + i * items.from, static_cast<uintptr_t>(bytes),
                                      static_cast<int>(bytes));

@@ -36,7 +36,6 @@ inline void copy_short_runs(char* to, const char* from, Axis outer, Axis inner, 
     }
 }
 inline void copy_runs(char* to, const char* from, Axis outer, Axis inner, int64_t bytes) {
-    if (bytes < 4) return copy_short_runs<2>(to, from, outer, inner, bytes);
     if (bytes < 8) return copy_short_runs<4>(to, from, outer, inner, bytes);
     if (bytes < 16) return copy_short_runs<8>(to, from, outer, inner, bytes);
     if (bytes < 32) return copy_short_runs<16>(to, from, outer, inner, bytes);
@@ -155,8 +154,8 @@ AG_NOINLINE void copy_block(char* to, const char* from, Axis* axes, char* spare)
                 for (int64_t i = 0; i < other.count; ++i) {
                     store_columns(to + i * other.to, columns.to,
                                   reinterpret_cast<const T*>(from + i * other.from),
-                                  static_cast<int>(lines.from / kSize),
-                                  static_cast<int>(lines.count), static_cast<int>(whole), false);
+                                  lines.from / kSize, static_cast<int>(lines.count),
+                                  static_cast<int>(whole), false);
                 }
                 to += whole * columns.to;
                 from += whole * kSize;

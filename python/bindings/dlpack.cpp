@@ -89,9 +89,13 @@ const dlpack::ExchangeApi* exchange_api_of(py::handle object) {
     return api->version.major == 1 ? api : nullptr;
 }
 
-// Whether an attribute of the object, called if it is a method, is there and true.
+// Whether what was got of an object is true. One that has no such attribute, or another kind of it,
+// gives false; other errors go on.
 bool is_true(PyObject* given) {
     if (given == nullptr) {
+        if (!PyErr_ExceptionMatches(PyExc_AttributeError) &&
+            !PyErr_ExceptionMatches(PyExc_TypeError))
+            throw py::error_already_set();
         PyErr_Clear();
         return false;
     }
@@ -102,13 +106,6 @@ bool is_true(PyObject* given) {
 bool requires_grad(py::handle object) {
     static PyObject* const name = PyUnicode_InternFromString("requires_grad");
     return is_true(PyObject_GetAttr(object.ptr(), name));
-}
-// Of torch's tensors: DLPack does not say that their elements stand for the negative ones.
-void require_no_lazy_negation(py::handle object, const Context& context) {
-    static PyObject* const name = PyUnicode_InternFromString("is_neg");
-    if (!is_true(PyObject_CallMethodNoArgs(object.ptr(), name))) return;
-    raise_invalid(context.operator_name, context.parameter,
-                  "must hold its elements, got a view that negates them; call resolve_neg()");
 }
 
 py::object request_dlpack(py::handle object) {
@@ -160,10 +157,16 @@ py::object read_versioned(TensorView& view, dlpack::ManagedTensorVersioned* mana
 
 }  // namespace
 
+void require_no_lazy_negation(py::handle object, const Context& context) {
+    static PyObject* const name = PyUnicode_InternFromString("is_neg");
+    if (!is_true(PyObject_CallMethodNoArgs(object.ptr(), name))) return;
+    raise_invalid(context.operator_name, context.parameter,
+                  "must hold its elements, got a view that negates them; call resolve_neg()");
+}
+
 py::object read_exchanged(TensorView& view, py::handle object, const Context& context) {
     const dlpack::ExchangeApi* api = exchange_api_of(object);
     if (api == nullptr || requires_grad(object)) return {};
-    require_no_lazy_negation(object, context);
     dlpack::ManagedTensorVersioned* managed = nullptr;
     if (api->export_managed(object.ptr(), &managed) != 0) {
         PyErr_Clear();
@@ -173,7 +176,6 @@ py::object read_exchanged(TensorView& view, py::handle object, const Context& co
 }
 
 py::object read_dlpack(TensorView& view, py::handle object, const Context& context) {
-    require_no_lazy_negation(object, context);
     py::capsule capsule = capsule_of(object, context);
     const std::string name = capsule.name() != nullptr ? capsule.name() : "";
     if (name == "dltensor_versioned") {

@@ -51,7 +51,7 @@ struct ManagedTensorVersioned {  // capsule "dltensor_versioned"
 
 inline constexpr uint64_t kReadOnly = 1;
 
-// What a type has as its attribute `__dlpack_c_exchange_api__`, in a capsule of that name.
+// What a type has as its attribute `__dlpack_c_exchange_api__`, in a capsule with this name.
 inline constexpr char kExchangeApiName[] = "dlpack_exchange_api";
 struct ExchangeApi {
     Version version;

@@ -9,9 +9,9 @@ namespace {
 
 // Rows by columns of `count` planes from number `first` on, in memory.
 struct PlanePart {
-    const Loops& planes;
-    int operand;      // of these
-    int64_t skipped;  // bytes
+    const Loops& planes;  // at most two
+    int operand;          // of these
+    int64_t skipped;      // bytes
     int64_t row_stride, column_stride;
     int64_t first;
     int count, rows, columns;

@@ -62,7 +62,8 @@ struct AvgPool2dBackward {
         DataType dtype;
         Mode mode;
         Traversal traversal;
-        bool transposes;  // kAlongChannels: columns, not channels, are contiguous in grad_input
+        bool transposes;  // kAlongChannels: results are held, and transposed or scattered to
+                          // grad_input
         bool stages;      // kAlongChannels: rows are streamed as one, not channels
         int64_t pixel;    // kAlongWidth: planes whose elements take turns along rows; else 1
         bool gathers;     // kAlongChannels: all planes are the channels, side by side in scratch

@@ -223,7 +223,7 @@ void cut_into_tasks(Op::Plan& plan, const TensorView& grad_input) {
                                                 divide_up(kTaskElements, row_elements)}));
     if (plan.gathers) {
         const int64_t rows = gathered_rows(plan, plan.channel_tile);
-        plan.height_tile = divide_up(height.extent, divide_up(height.extent, rows));
+        plan.height_tile = even_part(height.extent, rows);
     }
     plan.height_tiles = divide_up(height.extent, plan.height_tile);
     plan.rows_together = plan.gathers      ? plan.height_tile

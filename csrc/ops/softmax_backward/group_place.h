@@ -1,6 +1,7 @@
 // Where the rows of a group are.
 #pragma once
 
+#include "isa/lanes.h"
 #include "ops/softmax_backward/op.h"
 
 namespace ascend_grad {

@@ -32,11 +32,11 @@ struct SoftmaxBackward {
 
     static constexpr int64_t kMaxColumns = 2048;  // rows of a group, but along rows
     static constexpr int64_t kSmallPlane = 512;   // elements of a plane that is taken with others
-    static constexpr int64_t kStaged = 8192;      // elements of a tile, which stays near
-    static constexpr int64_t kStagedColumns = kStaged / 16;
+    static constexpr int64_t kStagedElements = 8192;  // of a tile, which stays near
+    static constexpr int64_t kStagedColumns = kStagedElements / 16;
 
-    // Whether planes of so many elements by so many rows are small ones: not too many elements of
-    // few rows, of which most lanes of a sum would have no work.
+    // Planes that are taken with others. Where there are few rows, sums of many elements would
+    // leave most lanes without work.
     static constexpr bool is_small_plane(int64_t length, int64_t columns) {
         return length <= kSmallPlane / columns && (length <= 16 || columns >= 8);
     }

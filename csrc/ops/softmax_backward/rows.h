@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "core/streaming.h"
 #include "isa/stream.h"
 #include "ops/softmax_backward/across_rows.h"
 #include "ops/softmax_backward/along_rows.h"
