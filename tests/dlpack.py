@@ -149,9 +149,6 @@ def exchanged(
     class Exchanged(OldTensor):
         by_function = 0
 
-        def __dlpack__(self, stream: Any = None) -> Any:
-            return super().__dlpack__(stream)
-
     @EXPORT
     def export(given: Any, to: Any) -> int:
         if refuses:

@@ -179,7 +179,7 @@ void choose_group(ChannelSumPlan& plan, int64_t size, bool from_memory) {
 // kAlongChannels: how many positions that follow each other fit a tile: all sixteen, or a number
 // that makes whole vectors.
 int32_t lanes_together(const ChannelSumPlan& plan, int64_t size) {
-    if (plan.transposes || plan.stages || !follow_each_other(plan, size)) return 1;
+    if (!plan.is_direct() || !follow_each_other(plan, size)) return 1;
     int32_t lanes = kSumLanes;
     while (lanes > 1 && lanes * plan.channels > kChannelTile) lanes /= 2;
     return lanes == kSumLanes || lanes * plan.channels % kWholeChannels == 0 ? lanes : 1;
@@ -213,10 +213,9 @@ void cut_into_tasks(ChannelSumPlan& plan, int64_t size, int64_t bytes) {
     // Only along positions do the chunks of a row share anything.
     const int64_t most_chunks =
         kTaskElements / (plan.chunk > kSharedSumBlock ? kSumBlock : kSharedSumBlock);
-    plan.chunks_per_task =
-        plan.traversal == Traversal::kAlongPositions && !plan.transposes && !plan.stages
-            ? even_part(plan.chunks_per_row, most_chunks)
-            : 1;
+    plan.chunks_per_task = plan.traversal == Traversal::kAlongPositions && plan.is_direct()
+                               ? even_part(plan.chunks_per_row, most_chunks)
+                               : 1;
     const int64_t outer = plan.chunks_per_row == 1
                               ? plan.blocks
                               : plan.rows * divide_up(plan.chunks_per_row, plan.chunks_per_task);

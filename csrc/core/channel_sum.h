@@ -24,9 +24,7 @@ inline constexpr int64_t kFewChannels = 64;    // where something is transposed,
 inline constexpr int64_t kPositionGroup = 64;  // positions that it takes at a time, at most
 inline constexpr int64_t kWholeChannels = 32;  // channels that kernels take at a time
 inline constexpr int64_t kTransposed = 256;    // neighbours that are transposed at a time
-// Of a staged operand's tile at a time, at most: elements, and lines of neighbours.
-inline constexpr int64_t kStagedElements = 8192;
-inline constexpr int64_t kStagedLines = 64;
+inline constexpr int64_t kStagedLines = 64;    // of neighbours, of a tile, at most
 
 enum class Traversal : int32_t {
     kAlongPositions,  // positions of a row are contiguous in the inputs, every second element, or
@@ -66,7 +64,9 @@ struct ChannelSumPlan {
     bool asks;               // kAlongPositions: loads are asked for
     bool asks_for_tiles;     // staged: for those of the next channels
 
-    // Inlined even without optimisation: instruction set levels must not share it.
+    // Inlined even without optimisation: instruction set levels must not share these.
+    // Whether every operand is walked where it lies.
+    __attribute__((always_inline)) bool is_direct() const { return !transposes && !stages; }
     __attribute__((always_inline)) int64_t partial_count() const {
         return blocks * sums * channels;
     }

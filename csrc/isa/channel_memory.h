@@ -65,7 +65,6 @@ class ChannelStage {
 
     void copy(int operand, int64_t channel, int channels, int64_t row, int64_t begin, int n,
               bool stores) {
-        using Bits = std::conditional_t<kSize == 2, Float16, float>;
         const bool along_channels = plan_.traversal == Traversal::kAlongChannels;
         const int64_t to_channel = along_channels ? kSize : pitch();
         const int64_t to_position = along_channels ? pitch() : kSize;
@@ -96,7 +95,7 @@ class ChannelStage {
                 std::swap(from, to);
                 for (Axis& axis : axes) std::swap(axis.from, axis.to);
             }
-            copy_block<Bits>(to, from, axes, spare_);
+            copy_block<T>(to, from, axes, spare_);
             done += count * length;
         }
     }

@@ -4,7 +4,6 @@
 #include "core/channel_sum.h"
 #include "isa/along_channels.h"
 #include "isa/channel_sum_rows.h"
-#include "isa/stage.h"
 #include "isa/transpose.h"
 #include "isa/tree_sums.h"
 
@@ -81,7 +80,7 @@ class ChannelSum {
         Lanes sums[kMaxTile][kSums];
         clear(sums, channels_);
         const int n = static_cast<int>(plan_.row_length);
-        if (channels_ == 1 && !plan_.transposes && !plan_.stages) {
+        if (channels_ == 1 && plan_.is_direct()) {
             Rows rows = rows_at(begin, 0, 0, plan_.row_stride);
             rows.to_sums = 0;
             add(rows, static_cast<int>(end - begin), n, parameters_, sums);
@@ -97,7 +96,7 @@ class ChannelSum {
         const auto length = [&](int64_t chunk) {
             return least(plan_.chunk, plan_.row_length - chunk * plan_.chunk);
         };
-        if (plan_.traversal == Traversal::kAlongPositions && !plan_.transposes && !plan_.stages) {
+        if (plan_.traversal == Traversal::kAlongPositions && plan_.is_direct()) {
             for (int c = 0; c < channels_; ++c) chunks_of_channel(row, c, begin, end);
             return;
         }

@@ -1,6 +1,7 @@
 // Copies blocks of elements from some strides to others, bits as they are.
 #pragma once
 
+#include <type_traits>
 #include <utility>
 
 #include "isa/shuffle.h"
@@ -35,7 +36,8 @@ inline void copy_short_runs(char* to, const char* from, Axis outer, Axis inner, 
         }
     }
 }
-inline void copy_runs(char* to, const char* from, Axis outer, Axis inner, int64_t bytes) {
+// Never inlined: where it is, registers run out and runs of four bytes take 1.7 times as long.
+AG_NOINLINE inline void copy_runs(char* to, const char* from, Axis outer, Axis inner, int64_t bytes) {
     if (bytes < 8) return copy_short_runs<4>(to, from, outer, inner, bytes);
     if (bytes < 16) return copy_short_runs<8>(to, from, outer, inner, bytes);
     if (bytes < 32) return copy_short_runs<16>(to, from, outer, inner, bytes);
@@ -90,84 +92,103 @@ inline void join(Axis* axes) {
     }
 }
 
-// Copies elements of T's size. The axes' order is free, and changed. `spare` has room for all of
-// them; without it, or of double, short runs of every second element take longer.
+// The first axis of more than one with these strides, -1 without one; 0: any stride.
+AG_INLINE int find_axis(const Axis* axes, int64_t from, int64_t to) {
+    for (int i = 0; i < 3; ++i) {
+        const bool has_from = from == 0 || axes[i].from == from;
+        const bool has_to = to == 0 || axes[i].to == to;
+        if (axes[i].count > 1 && has_from && has_to) return i;
+    }
+    return -1;
+}
+// The axis comes last, the longer one of the others before it.
+AG_INLINE void put_last(Axis* axes, int axis) {
+    std::swap(axes[2], axes[axis]);
+    if (axes[0].count > axes[1].count) std::swap(axes[0], axes[1]);
+}
+
+// The last axis: every second element to neighbours. False, with nothing done, where runs are short
+// and do not follow each other, or there is no room to make them one.
 template <class T>
-AG_NOINLINE void copy_block(char* to, const char* from, Axis* axes, char* spare) {
+AG_INLINE bool copy_every_second_runs(char* to, const char* from, Axis* axes, char* spare) {
+    constexpr int64_t kSize = sizeof(T);
+    const int64_t run_bytes = axes[2].count * 2 * kSize;
+    if (axes[2].count > kLanes) {
+        for (int64_t i = 0; i < axes[0].count; ++i) {
+            for (int64_t j = 0; j < axes[1].count; ++j) {
+                copy_every_second<T>(to + i * axes[0].to + j * axes[1].to,
+                                     from + i * axes[0].from + j * axes[1].from, axes[2].count);
+            }
+        }
+        return true;
+    }
+    if (axes[0].from == run_bytes) std::swap(axes[0], axes[1]);
+    if (spare == nullptr || axes[1].from != run_bytes) return false;
+    const int64_t n = axes[1].count * axes[2].count;
+    const bool is_one = axes[0].from == n * 2 * kSize;
+    const int64_t runs = is_one ? 1 : axes[0].count, length = axes[0].count * n / runs;
+    if (length <= kLanes) return false;
+    for (int64_t i = 0; i < runs; ++i)
+        copy_every_second<T>(spare + i * n * kSize, from + i * axes[0].from, length);
+    axes[0].from = n * kSize;
+    axes[1].from = axes[2].count * kSize;
+    if (axes[0].count > axes[1].count) std::swap(axes[0], axes[1]);
+    copy_runs(to, spare, axes[0], axes[1], axes[2].count * kSize);
+    return true;
+}
+
+// Neighbours along `across` to where those along `along` are neighbours, in whole vectors. Returns
+// how many.
+template <class T>
+AG_INLINE int64_t copy_columns(char* to, const char* from, const Axis* axes, int across,
+                               int along) {
+    constexpr int64_t kSize = sizeof(T);
+    const Axis lines = axes[along], columns = axes[across], other = axes[3 - across - along];
+    const int64_t whole = columns.count / kLanes * kLanes;
+    if (whole == 0 || lines.from % kSize != 0) return 0;
+    for (int64_t i = 0; i < other.count; ++i) {
+        store_columns(to + i * other.to, columns.to,
+                      reinterpret_cast<const T*>(from + i * other.from), lines.from / kSize,
+                      static_cast<int>(lines.count), static_cast<int>(whole), false);
+    }
+    return whole;
+}
+
+template <class T>
+AG_NOINLINE void copy_block_of(char* to, const char* from, Axis* axes, char* spare) {
     constexpr int64_t kSize = sizeof(T);
     join(axes);
-    const auto find = [&](int64_t from_stride, int64_t to_stride) {
-        for (int i = 0; i < 3; ++i) {
-            const bool has_from = from_stride == 0 || axes[i].from == from_stride;
-            const bool has_to = to_stride == 0 || axes[i].to == to_stride;
-            if (axes[i].count > 1 && has_from && has_to) return i;
-        }
-        return -1;
-    };
-    // The axis comes last, the longer one of the others before it.
-    const auto put_last = [&](int axis) {
-        std::swap(axes[2], axes[axis]);
-        if (axes[0].count > axes[1].count) std::swap(axes[0], axes[1]);
-    };
-
-    if (const int run = find(kSize, kSize); run >= 0) {
-        put_last(run);
+    if (const int run = find_axis(axes, kSize, kSize); run >= 0) {
+        put_last(axes, run);
         copy_runs(to, from, axes[0], axes[1], axes[2].count * kSize);
         return;
     }
     if constexpr (kSize < 8) {
-        if (const int run = find(2 * kSize, kSize); run >= 0) {
-            put_last(run);
-            const int64_t run_bytes = axes[2].count * 2 * kSize;
-            if (axes[2].count > kLanes) {
-                for (int64_t i = 0; i < axes[0].count; ++i) {
-                    for (int64_t j = 0; j < axes[1].count; ++j) {
-                        copy_every_second<T>(to + i * axes[0].to + j * axes[1].to,
-                                             from + i * axes[0].from + j * axes[1].from,
-                                             axes[2].count);
-                    }
-                }
-                return;
-            }
-            // Short runs that follow each other: first to dense ones.
-            if (axes[0].from == run_bytes) std::swap(axes[0], axes[1]);
-            const int64_t n = axes[1].count * axes[2].count;
-            const bool is_one = axes[0].from == n * 2 * kSize;
-            if (spare != nullptr && axes[1].from == run_bytes &&
-                (is_one ? n * axes[0].count : n) > kLanes) {
-                const int64_t runs = is_one ? 1 : axes[0].count, length = axes[0].count * n / runs;
-                for (int64_t i = 0; i < runs; ++i)
-                    copy_every_second<T>(spare + i * n * kSize, from + i * axes[0].from, length);
-                axes[0].from = n * kSize;
-                axes[1].from = axes[2].count * kSize;
-                if (axes[0].count > axes[1].count) std::swap(axes[0], axes[1]);
-                copy_runs(to, spare, axes[0], axes[1], axes[2].count * kSize);
-                return;
-            }
+        if (const int run = find_axis(axes, 2 * kSize, kSize); run >= 0) {
+            put_last(axes, run);
+            if (copy_every_second_runs<T>(to, from, axes, spare)) return;
         }
-        const int across = find(kSize, 0), along = find(0, kSize);
+        const int across = find_axis(axes, kSize, 0), along = find_axis(axes, 0, kSize);
         if (across >= 0 && along >= 0) {
-            const Axis lines = axes[along], columns = axes[across],
-                       other = axes[3 - across - along];
-            const int64_t whole = columns.count / kLanes * kLanes;
-            if (whole > 0 && lines.from % kSize == 0) {
-                for (int64_t i = 0; i < other.count; ++i) {
-                    store_columns(to + i * other.to, columns.to,
-                                  reinterpret_cast<const T*>(from + i * other.from),
-                                  lines.from / kSize, static_cast<int>(lines.count),
-                                  static_cast<int>(whole), false);
-                }
-                to += whole * columns.to;
-                from += whole * kSize;
-                axes[across].count -= whole;
-            }
+            const int64_t done = copy_columns<T>(to, from, axes, across, along);
+            to += done * axes[across].to;
+            from += done * kSize;
+            axes[across].count -= done;
         }
     }
     int longest = 0;
     for (int i = 1; i < 3; ++i)
         if (axes[i].count > axes[longest].count) longest = i;
-    put_last(longest);
+    put_last(axes, longest);
     copy_elements<T>(to, from, axes[0], axes[1], axes[2]);
+}
+
+// Copies elements of T's size. The three axes' order is free, and changed. `spare` has room for all
+// of them; without it, or of double, short runs of every second element take longer.
+template <class T>
+inline void copy_block(char* to, const char* from, Axis* axes, char* spare) {
+    using SameSize = std::conditional_t<sizeof(T) == 2, Float16, T>;
+    copy_block_of<SameSize>(to, from, axes, spare);
 }
 
 }  // namespace

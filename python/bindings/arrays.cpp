@@ -135,12 +135,8 @@ void ArrayArgument::assign(py::handle object, const char* operator_name, const c
         }
         owner = py::reinterpret_borrow<py::object>(object);
         read_numpy(view, object, context);
-    } else if (py::object exchanged = read_exchanged(view, object, context)) {
-        require_no_lazy_negation(object, context);
-        owner = std::move(exchanged);
-    } else if (py::hasattr(object, "__dlpack__")) {
-        require_no_lazy_negation(object, context);
-        owner = read_dlpack(view, object, context);
+    } else if (py::object exporter = read_dlpack(view, object, context)) {
+        owner = std::move(exporter);
     } else if (is_output && py::isinstance(object, g_numpy->scalar)) {
         raise_type_error(operator_name, parameter,
                          "a scalar has no memory to write to; give an array");

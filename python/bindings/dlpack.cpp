@@ -155,8 +155,7 @@ py::object read_versioned(TensorView& view, dlpack::ManagedTensorVersioned* mana
     return owner;
 }
 
-}  // namespace
-
+// Of torch's tensors: DLPack does not say that their elements stand for the negative ones.
 void require_no_lazy_negation(py::handle object, const Context& context) {
     static PyObject* const name = PyUnicode_InternFromString("is_neg");
     if (!is_true(PyObject_CallMethodNoArgs(object.ptr(), name))) return;
@@ -164,18 +163,24 @@ void require_no_lazy_negation(py::handle object, const Context& context) {
                   "must hold its elements, got a view that negates them; call resolve_neg()");
 }
 
-py::object read_exchanged(TensorView& view, py::handle object, const Context& context) {
-    const dlpack::ExchangeApi* api = exchange_api_of(object);
-    if (api == nullptr || requires_grad(object)) return {};
+// Null, without an error, where the functions refuse.
+dlpack::ManagedTensorVersioned* exchanged(const dlpack::ExchangeApi& api, py::handle object) {
     dlpack::ManagedTensorVersioned* managed = nullptr;
-    if (api->export_managed(object.ptr(), &managed) != 0) {
-        PyErr_Clear();
-        return {};
-    }
-    return read_versioned(view, managed, own(managed), context);
+    if (api.export_managed(object.ptr(), &managed) == 0) return managed;
+    PyErr_Clear();
+    return nullptr;
 }
 
+}  // namespace
+
 py::object read_dlpack(TensorView& view, py::handle object, const Context& context) {
+    const dlpack::ExchangeApi* api = exchange_api_of(object);
+    if (api == nullptr && !py::hasattr(object, "__dlpack__")) return {};
+    require_no_lazy_negation(object, context);
+    if (api != nullptr && !requires_grad(object)) {
+        if (auto* managed = exchanged(*api, object))
+            return read_versioned(view, managed, own(managed), context);
+    }
     py::capsule capsule = capsule_of(object, context);
     const std::string name = capsule.name() != nullptr ? capsule.name() : "";
     if (name == "dltensor_versioned") {

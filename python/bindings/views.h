@@ -24,13 +24,9 @@ void require_writable(const Context& context, bool writable);
 [[noreturn]] void raise_refusal(py::error_already_set& error, py::handle object,
                                 const char* protocol, const Context& context);
 
-// Of torch's tensors: DLPack does not say that their elements stand for the negative ones.
-void require_no_lazy_negation(py::handle object, const Context& context);
-
-// Read a DLPack exporter; the result keeps its memory alive. The first, by the C functions of its
-// type (DLPack 1.3), which take a fraction of the time of `__dlpack__`: null, without an error,
-// where it has none or they refuse.
-py::object read_exchanged(TensorView& view, py::handle object, const Context& context);
+// Reads a DLPack exporter, by the C functions of its type (DLPack 1.3) if they are there, which
+// take a fraction of the time of `__dlpack__`. The result keeps its memory alive; null for other
+// objects.
 py::object read_dlpack(TensorView& view, py::handle object, const Context& context);
 
 }  // namespace ascend_grad::python

@@ -2,8 +2,8 @@
 
 #include "isa/partial.h"
 #include "isa/prefetch.h"
-#include "isa/stage.h"
 #include "isa/stream.h"
+#include "isa/strided_run.h"
 #include "ops/avg_pool2d_backward/op.h"
 #include "ops/avg_pool2d_backward/scratch.h"
 #include "ops/avg_pool2d_backward/windows.h"

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "isa/channel_sum.h"
+#include "isa/strided_run.h"
 #include "ops/batch_norm_reduce_backward/op.h"
 
 namespace ascend_grad {

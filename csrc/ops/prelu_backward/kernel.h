@@ -1,6 +1,7 @@
 #pragma once
 
 #include "isa/channel_sum.h"
+#include "isa/strided_run.h"
 #include "ops/prelu_backward/op.h"
 
 namespace ascend_grad {

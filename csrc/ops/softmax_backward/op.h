@@ -32,8 +32,7 @@ struct SoftmaxBackward {
 
     static constexpr int64_t kMaxColumns = 2048;  // rows of a group, but along rows
     static constexpr int64_t kSmallPlane = 512;   // elements of a plane that is taken with others
-    static constexpr int64_t kStagedElements = 8192;  // of a tile, which stays near
-    static constexpr int64_t kStagedColumns = kStagedElements / 16;
+    static constexpr int64_t kStagedColumns = kStagedElements / 16;  // with as many elements each
 
     // Planes that are taken with others. Where there are few rows, sums of many elements would
     // leave most lanes without work.

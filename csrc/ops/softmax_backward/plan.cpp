@@ -118,11 +118,11 @@ bool has_small_planes(const Op::Plan& plan) {
 // Neighbouring rows of a tile: as many as fit with a chunk of each, or with sixteen elements.
 int64_t staged_rows(const Op::Plan& plan) {
     const int64_t extent = plan.rows.extent[plan.rows.count - 1];
-    if (!plan.stages_along && extent <= std::min(Op::kStagedElements / plan.chunk, Op::kMaxColumns))
+    if (!plan.stages_along && extent <= std::min(kStagedElements / plan.chunk, Op::kMaxColumns))
         return extent;
     if (plan.stages_along && plan.chunks > 1) return 1;
     const int64_t unit = plan.stages_along ? 1 : kLanes;
-    const int64_t most = plan.stages_along ? Op::kStagedElements / plan.chunk : Op::kStagedColumns;
+    const int64_t most = plan.stages_along ? kStagedElements / plan.chunk : Op::kStagedColumns;
     const int64_t least = plan.stages_along ? 1 : kMinColumns;
     return unit * even_share(divide_up(extent, unit), most / unit, least / unit,
                              plan.rows.iterations() / extent, threads_for(plan.bytes), kUneven);
@@ -155,7 +155,7 @@ void cut_into_tasks(Op::Plan& plan, int64_t row_bytes) {
     plan.groups_per_tile =
         plan.chunks > 1
             ? 1
-            : std::max<int64_t>(1, Op::kStagedElements / (plan.chunk * plan.rows_per_group));
+            : std::max<int64_t>(1, kStagedElements / (plan.chunk * plan.rows_per_group));
     plan.groups = plan.rows.iterations() / extent * plan.groups_per_loop;
 
     // Were groups the smallest: no number of threads changes this.

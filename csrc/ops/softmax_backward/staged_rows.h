@@ -20,7 +20,7 @@ class StagedRows {
           dense_(dense_plan(plan)),
           stage_addresses_{inputs_[0], inputs_[1], out_},
           rows_(dense_, stage_addresses_, false) {
-        static_assert(sizeof(U) == 8 || sizeof(inputs_) >= sizeof(U) * Op::kStagedElements);
+        static_assert(sizeof(U) == 8 || sizeof(inputs_) >= sizeof(U) * kStagedElements);
     }
     StagedRows(const StagedRows&) = delete;
     StagedRows& operator=(const StagedRows&) = delete;
@@ -96,8 +96,8 @@ class StagedRows {
     }
     // Elements of each selected row that a tile holds: a chunk, else a multiple of sixteen.
     int64_t lines() const {
-        if (plan_.chunk * count_ <= Op::kStagedElements) return plan_.chunk;
-        return Op::kStagedElements / (count_ * kLanes) * kLanes;
+        if (plan_.chunk * count_ <= kStagedElements) return plan_.chunk;
+        return kStagedElements / (count_ * kLanes) * kLanes;
     }
     // Copies an operand's staged elements, or takes them back.
     template <class E>
@@ -156,8 +156,8 @@ class StagedRows {
     Op::Plan dense_;
     void* stage_addresses_[3];
     SoftmaxRows<T, U> rows_;
-    alignas(64) T inputs_[Op::kOut][Op::kStagedElements];
-    alignas(64) char out_[Op::kStagedElements * kLargest];
+    alignas(64) T inputs_[Op::kOut][kStagedElements];
+    alignas(64) char out_[kStagedElements * kLargest];
     alignas(64) float lanes_[kLanes * Op::kStagedColumns + kPairLanes];
 };
 

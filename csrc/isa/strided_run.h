@@ -33,12 +33,8 @@ inline void load_run(float* to, const char* from, int64_t stride, int n) {
         const float value = to_float(read_element<T>(from));
         for (; i < n; ++i) to[i] = value;
     } else if (stride == 2 * kSize) {
-        // The last element has no successor that surely exists.
+        // The last element has no successor that surely exists, so it is left to the loop below.
         for (; i + kLanes < n; i += kLanes) store_raw(to + i, load_every_second(unit + 2 * i));
-        if (n - i >= kLanes / 4) {
-            store_first(to + i, load_first_every_second(unit + 2 * i, n - i), n - i);
-            return;
-        }
     }
     for (; i < n; ++i) to[i] = to_float(read_element<T>(from + i * stride));
 }
