@@ -37,7 +37,8 @@ inline void copy_short_runs(char* to, const char* from, Axis outer, Axis inner, 
     }
 }
 // Never inlined: where it is, registers run out and runs of four bytes take 1.7 times as long.
-AG_NOINLINE inline void copy_runs(char* to, const char* from, Axis outer, Axis inner, int64_t bytes) {
+AG_NOINLINE inline void copy_runs(char* to, const char* from, Axis outer, Axis inner,
+                                  int64_t bytes) {
     if (bytes < 8) return copy_short_runs<4>(to, from, outer, inner, bytes);
     if (bytes < 16) return copy_short_runs<8>(to, from, outer, inner, bytes);
     if (bytes < 32) return copy_short_runs<16>(to, from, outer, inner, bytes);
