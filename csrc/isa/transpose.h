@@ -59,7 +59,7 @@ AG_INLINE Lanes interleave(HalfVector a, HalfVector b) {
 template <class T>
 constexpr int kBlockRows = sizeof(T) == 2 ? kPairLanes : kLanes;
 
-// x[c] = the bits of element c of row(0), row(1), ..., rounded to T; of double, not yet widened.
+// x[c] = the bits of element c of row(0), row(1), ..., rounded to T.
 template <class T, class Row>
 AG_INLINE void transpose_rows(const Row& row, Lanes* x) {
     for (int k = 0; k < kLanes; ++k) {

@@ -16,7 +16,7 @@ namespace {
 
 // A chunk of a group of rows: `elements` runs of `columns`; those of g, y and out begin at `base`
 // and `stride` bytes from each other.
-template <class T, class U>
+template <class T>
 class AcrossRows {
     static constexpr int kMaxColumns = static_cast<int>(SoftmaxBackward::kMaxColumns);
     static constexpr int kLevels = 5;  // of the tree over lanes, leaves included
@@ -43,17 +43,18 @@ class AcrossRows {
             [&](int c, Lanes x) AG_INLINE_LAMBDA { store_raw(scratch + c, x); });
     }
 
-    // From the last element on: what was summed last is in the nearest cache. `sums` are readable
-    // to the end of a pair of vectors.
+    // Results are rounded to U. From the last element on: what was summed last is in the nearest
+    // cache. `sums` are readable to the end of a pair of vectors.
+    template <class U>
     void write(const float* sums, bool streams) const {
         const bool are_alike = !streams || stride_[2] % kCacheLine == 0;
         const bool no_nan = make_no_nan(sums, columns_);
         int end = elements_;
         if (are_alike) {
             for (; end >= kTogether; end -= kTogether)
-                write_runs<kTogether>(end - kTogether, sums, no_nan, streams);
+                write_runs<kTogether, U>(end - kTogether, sums, no_nan, streams);
         }
-        for (; end > 0; --end) write_runs<1>(end - 1, sums, no_nan, streams);
+        for (; end > 0; --end) write_runs<1, U>(end - 1, sums, no_nan, streams);
     }
 
   private:
@@ -107,7 +108,7 @@ class AcrossRows {
     }
 
     // Streaming, equally far from a cache line in all runs.
-    template <int kRuns>
+    template <int kRuns, class U>
     void write_runs(int first, const float* sums, bool no_nan, bool streams) const {
         const T* g[kRuns];
         const T* y[kRuns];
@@ -134,7 +135,7 @@ class AcrossRows {
                     const LanePair of_rows = permuted_as<T>(load_pair(sums + c));
                     for (int k = 0; k < kRuns; ++k) {
                         store_packed_to(out[k] + c,
-                                        pack_permuted<U>(load_permuted(y[k] + c) *
+                                        pack_permuted<T>(load_permuted(y[k] + c) *
                                                          (load_permuted(g[k] + c) - of_rows)),
                                         streams);
                     }

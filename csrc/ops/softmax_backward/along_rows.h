@@ -73,14 +73,14 @@ struct RowSet {
 };
 
 // Rows that stay in registers, of more than kVectors - 1 vectors, at most kVectors.
-template <int kVectors, class T, class U, class Flag>
+template <int kVectors, class T, class Flag>
 inline void write_rows_of(const RowSet& rows, int n, Flag asks) {
     constexpr int kLast = kVectors - 1;
     const int rest = n - kLast * kLanes;
     for (int row = 0; row < rows.count; ++row) {
         const T* in_g = reinterpret_cast<const T*>(rows.g + row * rows.stride[0]);
         const T* in_y = reinterpret_cast<const T*>(rows.y + row * rows.stride[1]);
-        U* out = reinterpret_cast<U*>(rows.out + row * rows.stride[2]);
+        T* out = reinterpret_cast<T*>(rows.out + row * rows.stride[2]);
         Lanes g[kVectors], y[kVectors];
         if (asks) prefetch_loads(in_g, in_y, kVectors * kLanes);
         Lanes sum{};
@@ -114,7 +114,7 @@ inline void write_rows(const RowSet& rows, int n, Flag asks) {
                       reinterpret_cast<U*>(rows.out + row * rows.stride[2]), n);
         }
     } else if (n <= kVectors * kLanes) {
-        write_rows_of<kVectors, T, U>(rows, n, asks);
+        write_rows_of<kVectors, T>(rows, n, asks);
     } else {
         write_rows<kVectors + 1, T, U>(rows, n, asks);
     }
@@ -140,7 +140,7 @@ AG_INLINE void write_pair(const T* g, const T* y, LanePair sum, bool no_nan, U* 
     if constexpr (kStep == 1 && std::is_same_v<T, U>) {
         if (no_nan) {
             const LanePair value = load_permuted(y) * (load_permuted(g) - sum);
-            store_packed_to(out, pack_permuted<U>(value), streams);
+            store_packed_to(out, pack_permuted<T>(value), streams);
             return;
         }
     }

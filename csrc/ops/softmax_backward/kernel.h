@@ -21,22 +21,24 @@ struct SoftmaxBackwardKernel {
 
     static void sum_chunks(const Op::Plan& plan, void* const* addresses, float* partials,
                            int64_t begin, int64_t end) {
-        // What out's dtype is makes no difference.
-        with_out<T>(plan, addresses, false, [&](auto& rows) {
+        const auto sum = [&](auto& rows) {
             for_each_chunk(plan, begin, end, rows, [&](int64_t chunk) {
-                float sums[SoftmaxRows<T, T>::kMaxColumns + kLanes] = {};
+                float sums[SoftmaxRows<T>::kMaxColumns + kLanes] = {};
                 rows.sum_chunk(chunk, sums);
                 for (int i = 0; i < rows.count(); ++i) {
                     partials[(rows.first_row() + i) * plan.chunks + chunk] = sums[i];
                 }
             });
-        });
+        };
+        // What out's dtype is makes no difference.
+        if (plan.traversal == Op::Traversal::kStaged) return with_staged(plan, addresses, sum);
+        with<SoftmaxRows<T>>(sum, plan, addresses, false);
     }
 
     static void write_chunks(const Op::Plan& plan, void* const* addresses, const float* partials,
                              bool streaming, int64_t begin, int64_t end) {
         with_rows(plan, addresses, streaming, [&](auto& rows) {
-            float sums[SoftmaxRows<T, T>::kMaxColumns + kLanes] = {};
+            float sums[SoftmaxRows<T>::kMaxColumns + kLanes] = {};
             int64_t summed_row = -1;
             for_each_chunk(plan, begin, end, rows, [&](int64_t chunk) {
                 if (rows.first_row() != summed_row) {
@@ -58,29 +60,30 @@ struct SoftmaxBackwardKernel {
 
   private:
     template <class Function>
-    static AG_INLINE void with_rows(const Op::Plan& plan, void* const* addresses, bool streaming,
-                                    const Function& function) {
+    static void with_rows(const Op::Plan& plan, void* const* addresses, bool streaming,
+                          const Function& function) {
+        if (plan.traversal == Op::Traversal::kStaged) return with_staged(plan, addresses, function);
         switch (plan.out_dtype) {
             case DataType::kFloat16:
-                return with_out<Float16>(plan, addresses, streaming, function);
+                return with<SoftmaxRows<T, Float16>>(function, plan, addresses, streaming);
             case DataType::kBFloat16:
-                return with_out<BFloat16>(plan, addresses, streaming, function);
+                return with<SoftmaxRows<T, BFloat16>>(function, plan, addresses, streaming);
             case DataType::kFloat64:
-                return with_out<double>(plan, addresses, streaming, function);
+                return with<SoftmaxRows<T, double>>(function, plan, addresses, streaming);
             default:
-                return with_out<float>(plan, addresses, streaming, function);
+                return with<SoftmaxRows<T, float>>(function, plan, addresses, streaming);
         }
     }
-    template <class U, class Function>
-    static void with_out(const Op::Plan& plan, void* const* addresses, bool streaming,
-                         const Function& function) {
-        if (plan.traversal == Op::Traversal::kStaged) {
-            StagedRows<T, U> rows(plan, addresses);
-            return function(rows);
-        }
-        SoftmaxRows<T, U> rows(plan, addresses, streaming);
+    template <class Function>
+    static void with_staged(const Op::Plan& plan, void* const* addresses,
+                            const Function& function) {
+        if (plan.out_dtype == plan.dtype) return with<StagedRows<T, T>>(function, plan, addresses);
+        with<StagedRows<T, float>>(function, plan, addresses);
+    }
+    template <class Rows, class Function, class... Arguments>
+    static void with(const Function& function, const Arguments&... arguments) {
+        Rows rows(arguments...);
         function(rows);
-        if (streaming) stream_fence();
     }
     template <class Rows, class Function>
     static void for_each_chunk(const Op::Plan& plan, int64_t begin, int64_t end, Rows& rows,

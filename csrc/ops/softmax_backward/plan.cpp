@@ -45,14 +45,19 @@ Op::Traversal traversal_of(Op::Plan& plan, const TensorView* const* tensors) {
     const int inner = plan.rows.count - 1;
     const int64_t* across = plan.rows.stride[inner];
     const int64_t neighbours = plan.rows.extent[inner];
+    // Results of another dtype are rare: kernels for all of them took a third of the time to
+    // compile.
+    const bool converts = plan.out_dtype != plan.dtype;
     const auto all = [&](int64_t step, int64_t out_step, const int64_t* strides) {
         return inputs_step(step, strides, tensors) && out_steps(out_step, strides, tensors);
     };
-    plan.step = plan.length > kLanes && all(2, 1, plan.stride) ? 2 : 1;
-    plan.is_plane = all(1, 1, across) && all(neighbours, neighbours, plan.stride) &&
+    plan.step = !converts && plan.length > kLanes && all(2, 1, plan.stride) ? 2 : 1;
+    const bool has_kernel = !converts || !Op::is_small_plane(plan.length, neighbours);
+    plan.is_plane = has_kernel && all(1, 1, across) && all(neighbours, neighbours, plan.stride) &&
                     neighbours <= Op::kMaxColumns;
-    const bool along = all(plan.step, 1, plan.stride);
-    const bool is_across = all(1, 1, across) && (plan.is_plane || neighbours >= kLanes / 2);
+    const bool is_across =
+        has_kernel && all(1, 1, across) && (plan.is_plane || neighbours >= kLanes / 2);
+    const bool along = all(plan.step, 1, plan.stride) && (!converts || plan.length >= kLanes);
     if (is_across && (plan.length == 1 || !along)) return Traversal::kAcrossRows;
     if (along) return Traversal::kAlongRows;
     // Made of rows where most tensors have their elements nearer than rows.
@@ -60,7 +65,7 @@ Op::Traversal traversal_of(Op::Plan& plan, const TensorView* const* tensors) {
     for (int k = 0; k < 3; ++k)
         along_count += magnitude(plan.stride[k]) < magnitude(across[k]) || neighbours == 1;
     plan.stages_along = along_count > 1 && plan.length > 1;
-    if (std::min(plan.length, neighbours) < kLanes / 2) return Traversal::kStaged;
+    if (converts || std::min(plan.length, neighbours) < kLanes / 2) return Traversal::kStaged;
     if (inputs_step(1, plan.stride, tensors) && out_steps(1, across, tensors))
         return Traversal::kAlongToAcross;
     if (inputs_step(1, across, tensors) && out_steps(1, plan.stride, tensors))

@@ -27,8 +27,8 @@ inline void sum_all_chunks(Rows& rows, int64_t chunks, float* sums) {
 }
 
 // Rows of a group or, along rows, of several groups; T is the inputs' dtype, U out's. All
-// traversals but kStaged.
-template <class T, class U>
+// traversals but kStaged; where dtypes differ, kAlongRows and kAcrossRows.
+template <class T, class U = T>
 class SoftmaxRows {
     using Op = SoftmaxBackward;
     using Traversal = Op::Traversal;
@@ -65,15 +65,14 @@ class SoftmaxRows {
 
     // Everything of the selected rows.
     void run() {
-        if (plan_.traversal == Traversal::kAlongRows) {
-            along_rows();
-            return;
-        }
-        if (plan_.has_small_planes) {
-            sink_.move_to(output(0, 0));
-            small_planes_.run(input(0, 0, 0), input(1, 0, 0), static_cast<int>(plan_.length),
-                              count_, planes_, plan_.asks_into_second, sink_);
-            return;
+        if (plan_.traversal == Traversal::kAlongRows) return along_rows();
+        if constexpr (!kConverts) {
+            if (plan_.has_small_planes) {
+                sink_.move_to(output(0, 0));
+                small_planes_.run(input(0, 0, 0), input(1, 0, 0), static_cast<int>(plan_.length),
+                                  count_, planes_, plan_.asks_into_second, sink_);
+                return;
+            }
         }
         float sums[kMaxColumns + kLanes];  // more than a small group reads
         std::fill_n(sums, count_ + kLanes, 0.0f);
@@ -86,46 +85,35 @@ class SoftmaxRows {
 
     // sums[i] = this chunk's sum of row i of the group.
     void sum_chunk(int64_t chunk, float* sums) {
-        switch (plan_.traversal) {
-            case Traversal::kAlongRows:
-            case Traversal::kAlongToAcross:
-                for (int i = 0; i < count_; ++i) sums[i] = sum_chunk_along(i, chunk);
-                break;
-            case Traversal::kAcrossRows:
-            case Traversal::kAcrossToAlong:
-                sum_across(chunk, sums);
-                break;
-            case Traversal::kStaged:
-                break;  // StagedRows
-        }
+        if (plan_.traversal == Traversal::kAcrossRows ||
+            plan_.traversal == Traversal::kAcrossToAlong)
+            return sum_across(chunk, sums);
+        for (int i = 0; i < count_; ++i) sums[i] = sum_chunk_along(i, chunk);
     }
 
     void write_chunk(int64_t chunk, const float* sums) {
-        switch (plan_.traversal) {
-            case Traversal::kAlongRows:
-                for (int i = 0; i < count_; ++i) write_along(i, chunk, sums[i], false);
-                break;
-            case Traversal::kAcrossRows:
-                write_across(chunk, sums);
-                break;
-            case Traversal::kAlongToAcross:
+        if (plan_.traversal == Traversal::kAlongRows) {
+            for (int i = 0; i < count_; ++i) write_along(i, chunk, sums[i], false);
+        } else if (plan_.traversal == Traversal::kAcrossRows) {
+            write_across(chunk, sums);
+        } else if constexpr (!kConverts) {
+            if (plan_.traversal == Traversal::kAlongToAcross) {
                 for (int i = 0; i < length_of(chunk); i += kLanes) {
-                    for (int row = 0; row < count_; row += kBlockRows<U>)
+                    for (int row = 0; row < count_; row += kBlockRows<T>)
                         write_transposed<true>(chunk, i, row, sums + row);
                 }
-                break;
-            case Traversal::kAcrossToAlong:
-                for (int i = 0; i < length_of(chunk); i += kBlockRows<U>) {
+            } else {
+                for (int i = 0; i < length_of(chunk); i += kBlockRows<T>) {
                     for (int row = 0; row < count_; row += kLanes)
                         write_transposed<false>(chunk, i, row, sums + row);
                 }
-                break;
-            case Traversal::kStaged:
-                break;  // StagedRows
+            }
         }
     }
 
   private:
+    static constexpr bool kConverts = !std::is_same_v<T, U>;
+
     int length_of(int64_t chunk) const {
         return static_cast<int>(least(plan_.chunk, plan_.length - chunk * plan_.chunk));
     }
@@ -142,24 +130,26 @@ class SoftmaxRows {
     // --- elements of a row contiguous ---
 
     bool rows_follow_each_other() const {
-        const int64_t in = plan_.length * static_cast<int64_t>(sizeof(T));
-        return plan_.step == 1 && place_.row_stride(0) == in && place_.row_stride(1) == in &&
-               place_.row_stride(2) == plan_.length * static_cast<int64_t>(sizeof(U));
+        const int64_t bytes = plan_.length * static_cast<int64_t>(sizeof(T));
+        return plan_.step == 1 && place_.row_stride(0) == bytes && place_.row_stride(1) == bytes &&
+               place_.row_stride(2) == bytes;
     }
 
     void along_rows() {
-        if (plan_.length <= kLanes && count_ >= kLanes && rows_follow_each_other()) {
-            sink_.move_to(output(0, 0));
-            small_planes_.run(input(0, 0, 0), input(1, 0, 0), static_cast<int>(plan_.length), 1,
-                              count_, plan_.asks_into_second, sink_);
-            return;
+        if constexpr (!kConverts) {
+            if (plan_.length <= kLanes && count_ >= kLanes && rows_follow_each_other()) {
+                sink_.move_to(output(0, 0));
+                small_planes_.run(input(0, 0, 0), input(1, 0, 0), static_cast<int>(plan_.length), 1,
+                                  count_, plan_.asks_into_second, sink_);
+                return;
+            }
         }
         // While a row is written the next one is read, where that overlaps with conversions or with
         // stores past the caches. Of shorter rows it costs a third and more, elsewhere a tenth
         // (measured).
-        constexpr bool kConverts = sizeof(T) == 2;
+        constexpr bool kIsNarrow = sizeof(T) == 2;
         const bool reads_ahead =
-            (kConverts || streaming_) && plan_.length >= (kConverts ? kLongNarrow : kLongStreamed);
+            (kIsNarrow || streaming_) && plan_.length >= (kIsNarrow ? kLongNarrow : kLongStreamed);
         if (!reads_ahead && plan_.chunks == 1 && plan_.step == 1) {
             rows_by_themselves();
             return;
@@ -205,8 +195,9 @@ class SoftmaxRows {
     }
     float sum_chunk_along(int row, int64_t chunk) const {
         return with_constant(plan_.asks, [&](auto asks) {
-            return plan_.step == 1 ? sum_products<1>(inputs(row, chunk), length_of(chunk), asks)
-                                   : sum_products<2>(inputs(row, chunk), length_of(chunk), asks);
+            return kConverts || plan_.step == 1
+                       ? sum_products<1>(inputs(row, chunk), length_of(chunk), asks)
+                       : sum_products<2>(inputs(row, chunk), length_of(chunk), asks);
         });
     }
     Inputs<T> inputs(int row, int64_t chunk) const {
@@ -232,9 +223,13 @@ class SoftmaxRows {
             const Inputs<T> these = {in.g + at, in.y + at}, those = {next.g + at, next.y + at};
             U* const to = is_direct ? out : sink_.reserve(count);
             const bool streams = streaming_ && is_direct;
-            sums = plan_.step == 1
-                       ? write_along<1>(these, sum, to, streams, sums_next, those, count, sums)
-                       : write_along<2>(these, sum, to, streams, sums_next, those, count, sums);
+            if constexpr (kConverts) {
+                sums = write_along<1>(these, sum, to, streams, sums_next, those, count, sums);
+            } else {
+                sums = plan_.step == 1
+                           ? write_along<1>(these, sum, to, streams, sums_next, those, count, sums)
+                           : write_along<2>(these, sum, to, streams, sums_next, those, count, sums);
+            }
             if (!is_direct) sink_.commit(count);
         }
         return sums_next ? tree_sum(sums) : 0.0f;
@@ -244,14 +239,14 @@ class SoftmaxRows {
                                 bool sums_next, const Inputs<T>& next, int n, Lanes sums) const {
         if (!sums_next)
             return write_and_sum<kStep, false>(in, sum, out, streams, next, n, false, sums);
-        return with_constant<std::is_same_v<T, U>>(plan_.asks, [&](auto asks) AG_INLINE_LAMBDA {
+        return with_constant<!kConverts>(plan_.asks, [&](auto asks) AG_INLINE_LAMBDA {
             return write_and_sum<kStep, true>(in, sum, out, streams, next, n, asks, sums);
         });
     }
 
     // --- neighbouring rows contiguous ---
 
-    AcrossRows<T, U> across(int64_t chunk) const {
+    AcrossRows<T> across(int64_t chunk) const {
         char* run[3];
         for (int k = 0; k < 3; ++k) run[k] = address(k, 0, chunk * plan_.chunk);
         return {run, plan_.stride, count_, length_of(chunk), plan_.asks_into_second};
@@ -272,7 +267,7 @@ class SoftmaxRows {
         std::copy_n(sums, count_, repeated);
         if (!plan_.is_plane) {
             std::fill_n(repeated + count_, kRepeats, 0.0f);
-            across(chunk).write(repeated, streaming_);
+            across(chunk).template write<U>(repeated, streaming_);
             return;
         }
         repeat_sums(repeated, count_);
@@ -295,7 +290,7 @@ class SoftmaxRows {
     void write_transposed(int64_t chunk, int i, int row, const float* sums) {
         const int elements = length_of(chunk) - i;
         const int rows = count_ - row;
-        TransposedBlock<T, U, kAlong> block;
+        TransposedBlock<T, kAlong> block;
         block.g = address(0, row, chunk * plan_.chunk + i);
         block.y = address(1, row, chunk * plan_.chunk + i);
         block.out = address(2, row, chunk * plan_.chunk + i);
@@ -303,7 +298,7 @@ class SoftmaxRows {
         block.y_stride = kAlong ? place_.row_stride(1) : plan_.stride[1];
         block.out_stride = kAlong ? plan_.stride[2] : place_.row_stride(2);
         block.sums = sums;
-        block.lines = static_cast<int>(least(kBlockRows<U>, kAlong ? rows : elements));
+        block.lines = static_cast<int>(least(kBlockRows<T>, kAlong ? rows : elements));
         block.columns = static_cast<int>(least(kLanes, kAlong ? elements : rows));
         block.streams = streaming_ && is_whole_lines(block.out, block.out_stride);
         block.write();
@@ -313,7 +308,7 @@ class SoftmaxRows {
     static constexpr int kLongNarrow = 256, kLongStreamed = 128;
     static constexpr int kMaxGroups = 1024;  // so that their rows are an int
     static constexpr int kLaneSums = kLanes * kMaxColumns + kPairLanes;  // of sum_plane()
-    static_assert(kLaneSums >= AcrossRows<T, U>::kScratch);
+    static_assert(kLaneSums >= AcrossRows<T>::kScratch);
 
     const Op::Plan& plan_;
     GroupPlace place_;

@@ -13,9 +13,9 @@ namespace {
 class SmallPlanes {
   public:
     // Planes of one shape only.
-    template <class T, class U>
+    template <class T>
     void run(const T* g, const T* y, int length, int columns, int planes, bool asks_into_second,
-             Sink<U>& sink) {
+             Sink<T>& sink) {
         if (length_ == 0) prepare(length, columns);
         const int plane = length * columns;
         const int batch = columns == 1 ? kBatch : kElements / plane;
@@ -86,8 +86,8 @@ class SmallPlanes {
             store_raw(products_ + i + kLanes, product.high);
         }
     }
-    template <class T, class U>
-    AG_INLINE void write(const T* g, const T* y, U* out, int n, bool asks_into_second) const {
+    template <class T>
+    AG_INLINE void write(const T* g, const T* y, T* out, int n, bool asks_into_second) const {
         if (columns_ > 1) {
             write(g, y, out, 0, n, asks_into_second,
                   [&](int i) AG_INLINE_LAMBDA { return load_pair(sums_ + i); });
@@ -105,8 +105,8 @@ class SmallPlanes {
         }
     }
     // Elements [begin, end); sums_of(i) are those of the rows of thirty-two elements.
-    template <class T, class U, class SumsOf>
-    AG_INLINE void write(const T* g, const T* y, U* out, int begin, int end, bool asks_into_second,
+    template <class T, class SumsOf>
+    AG_INLINE void write(const T* g, const T* y, T* out, int begin, int end, bool asks_into_second,
                          const SumsOf& sums_of) const {
         // Some batches later.
         const auto ahead = 3 * kBatch * static_cast<uintptr_t>(length_) * sizeof(T);

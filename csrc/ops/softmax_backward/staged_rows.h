@@ -1,15 +1,17 @@
-// Rows that no kernel reads as they lie: a tile of them is copied, worked on where it is dense, and
+// Rows that no kernel takes as they lie: a tile of them is copied, worked on where it is dense, and
 // the result copied back. A tile is whole planes, or chunks of rows, or some elements of
 // neighbouring rows, whose sums by lanes go on from tile to tile.
 #pragma once
 
 #include "isa/copy_block.h"
+#include "isa/strided_run.h"
 #include "ops/softmax_backward/rows.h"
 
 namespace ascend_grad {
 namespace {
 
-template <class T, class U>
+// T is the inputs' dtype; Element, that of tiles, is T, or float where out has another dtype.
+template <class T, class Element>
 class StagedRows {
     using Op = SoftmaxBackward;
 
@@ -20,7 +22,8 @@ class StagedRows {
           dense_(dense_plan(plan)),
           stage_addresses_{inputs_[0], inputs_[1], out_},
           rows_(dense_, stage_addresses_, false) {
-        static_assert(sizeof(U) == 8 || sizeof(inputs_) >= sizeof(U) * kStagedElements);
+        static_assert(kConverts || std::is_same_v<T, Element>);
+        static_assert(!kConverts || sizeof(inputs_) >= sizeof(double) * kStagedElements);
     }
     StagedRows(const StagedRows&) = delete;
     StagedRows& operator=(const StagedRows&) = delete;
@@ -47,7 +50,7 @@ class StagedRows {
             store(0, 0);
             return;
         }
-        float sums[SoftmaxRows<T, U>::kMaxColumns + kLanes] = {};
+        float sums[SoftmaxRows<Element>::kMaxColumns + kLanes] = {};
         sum_all_chunks(*this, plan_.chunks, sums);
         for (int64_t chunk = 0; chunk < plan_.chunks; ++chunk) write_chunk(chunk, sums);
     }
@@ -77,8 +80,7 @@ class StagedRows {
     }
 
   private:
-    // The stage of what is not at hand is what copies need spare.
-    static constexpr size_t kLargest = sizeof(T) > sizeof(U) ? sizeof(T) : sizeof(U);
+    static constexpr bool kConverts = std::is_same_v<Element, float>;
 
     static Op::Plan dense_plan(const Op::Plan& plan) {
         Op::Plan dense{};
@@ -99,22 +101,47 @@ class StagedRows {
         if (plan_.chunk * count_ <= kStagedElements) return plan_.chunk;
         return kStagedElements / (count_ * kLanes) * kLanes;
     }
-    // Copies an operand's staged elements, or takes them back.
+    // An operand's elements in memory, of E, and in a dense tile of E.
     template <class E>
-    void copy(int operand, char* memory, char* stage, char* spare, bool takes_back) const {
-        const int inner = plan_.rows.count - 1;
-        const Loops& dense = dense_.rows;
-        const int64_t plane = inner > 0 ? plan_.rows.stride[inner - 1][operand] : 0;
-        const int64_t staged_plane = count_ * dense_.length * static_cast<int64_t>(sizeof(E));
-        Axis axes[] = {
-            {planes_, plane, staged_plane},
-            {count_, place_.row_stride(operand), dense.stride[dense.count - 1][operand]},
-            {dense_.length, plan_.stride[operand], dense_.stride[operand]},
-        };
-        if (!takes_back) return copy_block<E>(stage, memory, axes, spare);
-        for (Axis& axis : axes) std::swap(axis.from, axis.to);
-        copy_block<E>(memory, stage, axes, spare);
-    }
+    struct TileAxes {
+        Axis of[3];
+
+        TileAxes(const StagedRows& rows, int operand) {
+            constexpr int64_t kSize = sizeof(E);
+            const Op::Plan& plan = rows.plan_;
+            const int inner = plan.rows.count - 1;
+            const int64_t plane = inner > 0 ? plan.rows.stride[inner - 1][operand] : 0;
+            const int64_t length = rows.dense_.length, count = rows.count_;
+            of[0] = {rows.planes_, plane, count * length * kSize};
+            of[1] = {count, rows.place_.row_stride(operand),
+                     plan.stages_along ? length * kSize : kSize};
+            of[2] = {length, plan.stride[operand], plan.stages_along ? kSize : count * kSize};
+        }
+        void load(char* tile, const char* memory, char* spare) {
+            copy_block<E>(tile, memory, of, spare);
+        }
+        void store(char* memory, const char* tile, char* spare) {
+            for (Axis& axis : of) std::swap(axis.from, axis.to);
+            copy_block<E>(memory, tile, of, spare);
+        }
+        // function(bytes, elements, n): runs of n elements that lie so many bytes from the first
+        // one in memory, elements from it in the tile. False where they are shorter than vectors.
+        template <class Function>
+        bool for_each_run(const Function& function) {
+            constexpr int64_t kSize = sizeof(E);
+            join(of);
+            const int run = find_axis(of, kSize, kSize);
+            if (run < 0 || of[run].count < kLanes) return false;
+            put_last(of, run);
+            for (int64_t i = 0; i < of[0].count; ++i) {
+                for (int64_t j = 0; j < of[1].count; ++j) {
+                    function(i * of[0].from + j * of[1].from, (i * of[0].to + j * of[1].to) / kSize,
+                             static_cast<int>(of[2].count));
+                }
+            }
+            return true;
+        }
+    };
     char* address(int operand, int64_t chunk, int64_t begin) const {
         return place_.address(operand, 0, chunk * plan_.chunk + begin);
     }
@@ -122,13 +149,48 @@ class StagedRows {
     // Those of a chunk from `begin` on.
     void load(int64_t chunk, int64_t begin) {
         shape(least(lines(), length_of(chunk) - begin));
-        for (int k = 0; k < Op::kOut; ++k)
-            copy<T>(k, address(k, chunk, begin), reinterpret_cast<char*>(inputs_[k]), out_, false);
+        for (int k = 0; k < Op::kOut; ++k) {
+            const char* const memory = address(k, chunk, begin);
+            TileAxes<T> axes(*this, k);
+            if constexpr (std::is_same_v<T, Element>) {
+                axes.load(reinterpret_cast<char*>(inputs_[k]), memory, out_);
+            } else if (!axes.for_each_run([&](int64_t bytes, int64_t elements, int n) {
+                           load_run<T>(inputs_[k] + elements, memory + bytes, sizeof(T), n);
+                       })) {
+                axes.load(out_, memory, out_ + sizeof(T) * kStagedElements);
+                load_run<T>(inputs_[k], out_, sizeof(T), staged_elements());
+            }
+        }
     }
     void store(int64_t chunk, int64_t begin) {
-        copy<U>(Op::kOut, address(Op::kOut, chunk, begin), out_,
-                reinterpret_cast<char*>(inputs_[0]), true);
+        char* const memory = address(Op::kOut, chunk, begin);
+        if constexpr (kConverts) {
+            switch (plan_.out_dtype) {
+                case DataType::kFloat64:
+                    return store_converted<double>(memory);
+                case DataType::kFloat16:
+                    return store_converted<Float16>(memory);
+                case DataType::kBFloat16:
+                    return store_converted<BFloat16>(memory);
+                default:
+                    break;
+            }
+        }
+        TileAxes<Element>(*this, Op::kOut).store(memory, out_, reinterpret_cast<char*>(inputs_));
     }
+    template <class U>
+    void store_converted(char* memory) {
+        const float* const results = reinterpret_cast<const float*>(out_);
+        TileAxes<U> axes(*this, Op::kOut);
+        if (axes.for_each_run([&](int64_t bytes, int64_t elements, int n) {
+                store_run<U>(memory + bytes, sizeof(U), results + elements, n);
+            }))
+            return;
+        char* const converted = reinterpret_cast<char*>(inputs_);
+        store_run<U>(converted, sizeof(U), results, staged_elements());
+        axes.store(memory, converted, sizeof(U) > sizeof(Element) ? nullptr : out_);
+    }
+    int staged_elements() const { return static_cast<int>(planes_ * count_ * dense_.length); }
     // As what is dense: [rows][length], or planes of [length][rows].
     void shape(int64_t length) {
         Loops& loops = dense_.rows;
@@ -137,11 +199,11 @@ class StagedRows {
         const int inner = loops.count - 1;
         loops.extent[0] = planes_;
         loops.extent[inner] = plan_.stages_along ? planes_ * count_ : count_;
+        constexpr int64_t kSize = sizeof(Element);
         for (int k = 0; k < 3; ++k) {
-            const int64_t size = k == Op::kOut ? sizeof(U) : sizeof(T);
-            loops.stride[0][k] = length * count_ * size;
-            loops.stride[inner][k] = plan_.stages_along ? length * size : size;
-            dense_.stride[k] = plan_.stages_along ? size : count_ * size;
+            loops.stride[0][k] = length * count_ * kSize;
+            loops.stride[inner][k] = plan_.stages_along ? length * kSize : kSize;
+            dense_.stride[k] = plan_.stages_along ? kSize : count_ * kSize;
         }
         dense_.rows_per_group = loops.extent[inner];
         dense_.groups = plan_.stages_along ? 1 : planes_;
@@ -155,9 +217,9 @@ class StagedRows {
     int planes_ = 1;
     Op::Plan dense_;
     void* stage_addresses_[3];
-    SoftmaxRows<T, U> rows_;
-    alignas(64) T inputs_[Op::kOut][kStagedElements];
-    alignas(64) char out_[kStagedElements * kLargest];
+    SoftmaxRows<Element> rows_;
+    alignas(64) Element inputs_[Op::kOut][kStagedElements];
+    alignas(64) char out_[kStagedElements * sizeof(Element)];
     alignas(64) float lanes_[kLanes * Op::kStagedColumns + kPairLanes];
 };
 

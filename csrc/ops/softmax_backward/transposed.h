@@ -10,7 +10,7 @@ namespace {
 // Lines of up to 16 elements of both inputs, each line contiguous, to as many columns of the
 // result: neighbours in memory there are equal elements of neighbouring lines. Strides in bytes:
 // from line to line of the inputs, from column to column of the result.
-template <class T, class U, bool kSumPerLine>
+template <class T, bool kSumPerLine>
 class TransposedBlock {
   public:
     const char* g;
@@ -22,7 +22,7 @@ class TransposedBlock {
     bool streams;  // result columns are whole cache lines
 
     AG_INLINE void write() const {
-        if (lines == kBlockRows<U> && columns == kLanes) {
+        if (lines == kBlockRows<T> && columns == kLanes) {
             write<true>();
         } else {
             write<false>();
@@ -33,13 +33,11 @@ class TransposedBlock {
     template <bool kWhole>
     AG_INLINE void write() const {
         Lanes x[kLanes];
-        transpose_rows<U>([&](int k) { return line<kWhole>(k); }, x);
+        transpose_rows<T>([&](int k) { return line<kWhole>(k); }, x);
         for (int c = 0; c < (kWhole ? kLanes : columns); ++c) {
             char* to = out + c * out_stride;
-            if constexpr (sizeof(U) == 8) {
-                store_first(reinterpret_cast<U*>(to), x[c], lines);
-            } else if (!kWhole) {
-                std::memcpy(to, &x[c], static_cast<size_t>(lines) * sizeof(U));
+            if (!kWhole) {
+                std::memcpy(to, &x[c], static_cast<size_t>(lines) * sizeof(T));
             } else if (streams) {
                 stream_lines(to, reinterpret_cast<const char*>(&x[c]), sizeof(Lanes));
             } else {
