@@ -237,8 +237,12 @@ class ChannelSum {
         });
     }
     void stream_rows(Rows rows, int count, int n, const float* parameters, Lanes (*sums)[kSums]) {
-        const int64_t bytes = n * static_cast<int64_t>(sizeof(T));
-        if (plan_.position_step == 1 && is_whole_lines(rows.at[2], rows.step[2] | bytes)) {
+        constexpr int64_t kSize = sizeof(T);
+        const int64_t bytes = n * kSize;
+        const bool is_direct = is_whole_lines(rows.at[2], rows.step[2] | bytes) ||
+                               (bytes >= kLongRun && bytes_to_line(rows.at[2]) % kSize == 0 &&
+                                rows.step[2] % kSize == 0);
+        if (plan_.position_step == 1 && is_direct) {
             add_rows<1, true>(rows, count, n, parameters, sums);
             return;
         }
@@ -251,7 +255,7 @@ class ChannelSum {
             sink_.move_to(rows.at[2] + r * rows.step[2]);
             for (int i = 0; i < n; i += kMost) {
                 const int length = static_cast<int>(least(kMost, n - i));
-                const int64_t at = i * plan_.position_step * static_cast<int64_t>(sizeof(T));
+                const int64_t at = i * plan_.position_step * kSize;
                 T* const to = sink_.reserve(together * length);
                 const Rows some = {
                     {rows.at[0] + r * rows.step[0] + at, rows.at[1] + r * rows.step[1] + at,

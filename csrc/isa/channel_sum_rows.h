@@ -64,10 +64,10 @@ inline void add_rows_of(const Element& element, const Rows& rows, int count, int
 }
 
 // Adds the terms of n elements of each of `count` rows to the lane sums of that row and stores
-// their outputs. kStep: elements of memory from one of a row's inputs to the next. kStreams:
-// outputs are whole cache lines and go past the caches. `asks` (with_constant()): for loads to
-// come. Never inlined: hardware foresees loads by where the instruction stands, and a run of memory
-// that two copies of the loop take in turns costs up to a fifth more.
+// their outputs. kStep: elements of memory from one of a row's inputs to the next. kStreams: whole
+// cache lines of outputs go past the caches. `asks` (with_constant()): for loads to come. Never
+// inlined: hardware foresees loads by where the instruction stands, and a run of memory that two
+// copies of the loop take in turns costs up to a fifth more.
 template <int kStep, bool kStreams, class Element, class Flag>
 AG_NOINLINE void add_rows(const Element& element, const Rows& rows, int count, int n,
                           const float* parameters, Flag asks, Lanes (*sums)[Element::kSums]) {
@@ -97,6 +97,19 @@ AG_NOINLINE void add_rows(const Element& element, const Rows& rows, int count, i
         Lanes s[kSums], terms[kSums], later_terms[kSums];
         for (int k = 0; k < kSums; ++k) s[k] = sums[row * to_sums][k];
         int i = 0;
+        const auto add_first = [&](int m) AG_INLINE_LAMBDA {
+            const Lanes value =
+                element(load_first_of<kStep>(a, i, m), load_first_of<kStep>(b, i, m), p, terms);
+            if (Element::kWrites) store_first(out + i, value, m);
+            for (int k = 0; k < kSums; ++k)
+                s[k] = s[k] + (Element::kZeroPads ? terms[k] : keep_first(terms[k], m));
+        };
+        // From a line on, where vectors do not cross its end; then lanes begin with another one.
+        const int head = Element::kWrites ? long_head<kStep>(out, n) : long_head<kStep>(a, n);
+        for (; i < head; i += kLanes) add_first(head - i < kLanes ? head - i : kLanes);
+        i = head;
+        if (head % kLanes > 0)
+            for (int k = 0; k < kSums; ++k) s[k] = rotate(s[k], head);
         for (; i + kPairLanes + kBeyond <= n; i += kPairLanes) {
             if (asks) prefetch_loads(a + kStep * i, b + kStep * i, kStep * kPairLanes);
             const LanePair x = load_pair_of<kStep>(a, i);
@@ -108,18 +121,14 @@ AG_NOINLINE void add_rows(const Element& element, const Rows& rows, int count, i
         }
         for (; i + kLanes + kBeyond <= n; i += kLanes) {
             const Lanes value = element(load_of<kStep>(a, i), load_of<kStep>(b, i), p, terms);
-            if (Element::kWrites) store_to<kStreams>(out + i, value);
+            // Of 16 bit it is no whole line.
+            if (Element::kWrites) store_to<kStreams && sizeof(T) == 4>(out + i, value);
             for (int k = 0; k < kSums; ++k) s[k] = s[k] + terms[k];
         }
-        if (i < n) {
-            const Lanes value = element(load_first_of<kStep>(a, i, n - i),
-                                        load_first_of<kStep>(b, i, n - i), p, terms);
-            if (Element::kWrites) store_first(out + i, value, n - i);
-            for (int k = 0; k < kSums; ++k) {
-                s[k] = s[k] + (Element::kZeroPads ? terms[k] : keep_first(terms[k], n - i));
-            }
-        }
-        for (int k = 0; k < kSums; ++k) sums[row * to_sums][k] = s[k];
+        if (i < n) add_first(n - i);
+        for (int k = 0; k < kSums; ++k)
+            sums[row * to_sums][k] =
+                head % kLanes > 0 ? rotate(s[k], kLanes - head % kLanes) : s[k];
     }
 }
 

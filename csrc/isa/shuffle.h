@@ -268,5 +268,13 @@ AG_INLINE Lanes load_first_of(const U* p, int i, int n) {
     return load_first_every_second(p + 2 * i, n);
 }
 
+// Lane i = lane (i + n) % 16 of x.
+AG_INLINE Lanes rotate(Lanes x, int n) {
+    float twice[2 * kLanes];
+    store_raw(twice, x);
+    store_raw(twice + kLanes, x);
+    return load(twice + n % kLanes);
+}
+
 }  // namespace
 }  // namespace ascend_grad

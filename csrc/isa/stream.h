@@ -16,6 +16,15 @@ template <class T>
 AG_INLINE int elements_to_line(const T* p, int n) {
     return static_cast<int>(least(bytes_to_line(p) / static_cast<int64_t>(sizeof(T)), n));
 }
+constexpr int64_t kLongRun = 4096;  // bytes
+// Of a long run of n elements, of which every kStep-th counts: those from p to where a cache line
+// begins, so that vectors after them do not cross the ends of lines (measured: of shorter runs it
+// gains nothing).
+template <int kStep, class T>
+AG_INLINE int long_head(const T* p, int n) {
+    const bool is_long = kStep == 1 && n * static_cast<int64_t>(sizeof(T)) >= kLongRun;
+    return is_long ? elements_to_line(p, n) : 0;
+}
 // Whether p, and all that lies multiples of `bytes` behind it, begins with a cache line.
 AG_INLINE bool is_whole_lines(const void* p, int64_t bytes) {
     return (reinterpret_cast<intptr_t>(p) | bytes) % kCacheLine == 0;

@@ -31,13 +31,25 @@ AG_INLINE Lanes first_products(const Inputs<T>& in, int i, int n) {
     return load_first_of<kStep>(in.g, i, n) * load_first_of<kStep>(in.y, i, n);
 }
 
+// Adds the products of the first `head` elements; then lane 0 is the next element's.
+template <int kStep, class T>
+AG_INLINE Lanes add_head(const Inputs<T>& in, int head, Lanes sum) {
+    for (int i = 0; i < head; i += kLanes)
+        sum = sum + first_products<kStep>(in, i, head - i < kLanes ? head - i : kLanes);
+    return head % kLanes > 0 ? rotate(sum, head) : sum;
+}
+AG_INLINE Lanes undo_head(Lanes sum, int head) {
+    return head % kLanes > 0 ? rotate(sum, kLanes - head % kLanes) : sum;
+}
+
 // The sum of grad_output * output over n elements. `asks` (with_constant()): for what is loaded
 // later.
 template <int kStep, class T, class Flag>
 AG_INLINE float sum_products(const Inputs<T>& in, int n, Flag asks) {
     constexpr int kBeyond = kStep - 1;  // elements that must exist after a whole load's last one
-    Lanes sum{};
-    int i = 0;
+    const int head = long_head<kStep>(in.g, n);
+    Lanes sum = add_head<kStep>(in, head, Lanes{});
+    int i = head;
     for (; i + kPairLanes + kBeyond <= n; i += kPairLanes) {
         if (asks) prefetch_loads(in.g + kStep * i, in.y + kStep * i, kStep * kPairLanes);
         const LanePair product = pair_products<kStep>(in, i);
@@ -45,7 +57,19 @@ AG_INLINE float sum_products(const Inputs<T>& in, int n, Flag asks) {
     }
     for (; i + kLanes + kBeyond <= n; i += kLanes) sum = sum + products<kStep>(in, i);
     if (i < n) sum = sum + first_products<kStep>(in, i, n - i);
-    return tree_sum(sum);
+    return tree_sum(undo_head(sum, head));
+}
+
+// out = output * (grad_output - s) of up to sixteen elements from `at` on.
+template <int kStep, class T, class U>
+AG_INLINE void write_first(const Inputs<T>& in, int at, int n, Lanes s, U* out) {
+    store_first(out + at,
+                load_first_of<kStep>(in.y, at, n) * (load_first_of<kStep>(in.g, at, n) - s), n);
+}
+template <int kStep, class T, class U>
+AG_INLINE void write_head(const Inputs<T>& in, int head, Lanes s, U* out) {
+    for (int i = 0; i < head; i += kLanes)
+        write_first<kStep>(in, i, head - i < kLanes ? head - i : kLanes, s, out);
 }
 
 // out = output * (grad_output - sum) of n elements.
@@ -53,14 +77,12 @@ template <class T, class U>
 AG_INLINE void write_row(const Inputs<T>& in, float sum, U* out, int n) {
     const Lanes s = splat(sum);
     const LanePair both = {s, s};
-    int i = 0;
+    int i = long_head<1>(out, n);
+    write_head<1>(in, i, s, out);
     for (; i + kPairLanes <= n; i += kPairLanes)
         store_pair(out + i, load_pair(in.y + i) * (load_pair(in.g + i) - both));
     for (; i + kLanes <= n; i += kLanes) store(out + i, load(in.y + i) * (load(in.g + i) - s));
-    if (i < n) {
-        const int rest = n - i;
-        store_first(out + i, load_first(in.y + i, rest) * (load_first(in.g + i, rest) - s), rest);
-    }
+    if (i < n) write_first<1>(in, i, n - i, s, out);
 }
 
 // Rows of equal length, `stride` bytes from one to the next in g, y and out.
@@ -152,13 +174,6 @@ AG_INLINE void write_pair(const T* g, const T* y, LanePair sum, bool no_nan, U* 
     }
 }
 
-// out = output * (grad_output - s) of up to sixteen elements from `at` on.
-template <int kStep, class T, class U>
-AG_INLINE void write_first(const Inputs<T>& in, int at, int n, Lanes s, U* out) {
-    store_first(out + at,
-                load_first_of<kStep>(in.y, at, n) * (load_first_of<kStep>(in.g, at, n) - s), n);
-}
-
 // out = output * (grad_output - of_these) of n elements. Returns `sum` and, if kSums, the products
 // of as many others, whose loads overlap these stores, added to its lanes as sum_products() does.
 // Of out, whole cache lines are streamed; then it begins a number of elements before a line.
@@ -169,19 +184,23 @@ AG_INLINE Lanes write_and_sum(const Inputs<T>& in, float of_these, U* out, bool 
     const Lanes s = splat(of_these);
     const LanePair both = {s, s};
     const bool no_nan = make_no_nan(&of_these, 1);
-    const int head = streams ? elements_to_line(out, n) : 0;
-    for (int i = 0; i < head; i += kLanes)
-        write_first<kStep>(in, i, head - i < kLanes ? head - i : kLanes, s, out);
-    // From a line on.
+    const int head = streams ? elements_to_line(out, n) : long_head<kStep>(out, n);
+    write_head<kStep>(in, head, s, out);
     const Inputs<T> rest = {in.g + kStep * head, in.y + kStep * head};
     U* const to = out + head;
     const int m = n - head;
+    const int next_head = kSums ? long_head<kStep>(next.g, n) : 0;
+    const Inputs<T> next_rest = {next.g + next_head, next.y + next_head};
+    const int next_m = n - next_head;
+    if (kSums) sum = add_head<kStep>(next, next_head, sum);
+    const int both_m = kSums && next_m < m ? next_m : m;
     int i = 0;
-    for (; i + kPairLanes + kBeyond <= m; i += kPairLanes) {
+    for (; i + kPairLanes + kBeyond <= both_m; i += kPairLanes) {
         write_pair<kStep>(rest.g + kStep * i, rest.y + kStep * i, both, no_nan, to + i, streams);
         if (!kSums) continue;
-        if (asks) prefetch_loads(next.g + kStep * i, next.y + kStep * i, kStep * kPairLanes);
-        const LanePair product = pair_products<kStep>(next, i);
+        if (asks)
+            prefetch_loads(next_rest.g + kStep * i, next_rest.y + kStep * i, kStep * kPairLanes);
+        const LanePair product = pair_products<kStep>(next_rest, i);
         sum = (sum + product.low) + product.high;
     }
     int at = i;
@@ -189,9 +208,9 @@ AG_INLINE Lanes write_and_sum(const Inputs<T>& in, float of_these, U* out, bool 
         store(to + at, load_of<kStep>(rest.y, at) * (load_of<kStep>(rest.g, at) - s));
     if (at < m) write_first<kStep>(rest, at, m - at, s, to);
     if (!kSums) return sum;
-    for (; i + kLanes + kBeyond <= n; i += kLanes) sum = sum + products<kStep>(next, i);
-    if (i < n) sum = sum + first_products<kStep>(next, i, n - i);
-    return sum;
+    for (; i + kLanes + kBeyond <= next_m; i += kLanes) sum = sum + products<kStep>(next_rest, i);
+    if (i < next_m) sum = sum + first_products<kStep>(next_rest, i, next_m - i);
+    return undo_head(sum, next_head);
 }
 
 }  // namespace

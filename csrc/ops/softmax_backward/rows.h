@@ -211,9 +211,9 @@ class SoftmaxRows {
         const Inputs<T> in = inputs(row, chunk);
         const Inputs<T> next = sums_next ? inputs(row + 1, chunk) : in;
         // Past the caches, short rows go by way of a buffer, which joins the ends of their lines.
-        constexpr int64_t kSize = sizeof(U), kLong = 4096;  // measured
+        constexpr int64_t kSize = sizeof(U);
         const bool is_direct = !streaming_ || is_whole_lines(out, n * kSize) ||
-                               (n * kSize >= kLong && bytes_to_line(out) % kSize == 0);
+                               (n * kSize >= kLongRun && bytes_to_line(out) % kSize == 0);
         const int most = is_direct ? n : Sink<U>::kReserve;
         if (!is_direct) sink_.move_to(out);
         Lanes sums{};
