@@ -57,6 +57,14 @@ def test_channels_of_whole_lines(beyond: int) -> None:
     check_four_axes((48, 33, 38), "nhwc", "nhwc", beyond, FLOAT32)
 
 
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@pytest.mark.parametrize("beyond", [3, 8])
+@pytest.mark.parametrize("channels", [32, 64, 128, 512, 1024])
+def test_lines_in_parts(channels: int, beyond: int, dtype: np.dtype) -> None:
+    """Runs of channels that end inside a cache line, with whose other part the next one begins."""
+    check_four_axes((channels, 9, 7), "nhwc", "nhwc", beyond, dtype)
+
+
 def check_four_axes(
     item: tuple[int, int, int], inputs: str, outputs: str, beyond: int, dtype: np.dtype
 ) -> None:

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/cache_line.h"
 #include "core/integers.h"
 #include "core/processor.h"
 #include "core/streaming.h"
@@ -25,6 +26,8 @@ constexpr double kUnevenRows = 1.1;
 // Of all channels of a position: that the hardware does not prefetch by itself where several
 // positions are taken at a time, measured.
 constexpr int64_t kShortRowBytes = 384;
+// From which on they are walked from a cache line on.
+constexpr int64_t kLongChannelRun = 1024;
 // How far ahead loads are asked for along a position's channels, measured.
 constexpr int64_t kNextLoadsBytes = 1024;
 // Along channels, blocks are all that threads can share. They have up to kSumBlock elements where
@@ -185,6 +188,19 @@ int32_t lanes_together(const ChannelSumPlan& plan, int64_t size) {
     return lanes == kSumLanes || lanes * plan.channels % kWholeChannels == 0 ? lanes : 1;
 }
 
+// kAlongChannels: whether runs of channels are long and all begin equally far from a cache line.
+bool can_align(const ChannelSumPlan& plan, int64_t size) {
+    const int last = plan.operands - 1;
+    const auto is_whole = [](int64_t bytes) { return bytes % kCacheLine == 0; };
+    const int64_t channels = std::min(plan.channel_tile, plan.channels);
+    bool result = !plan.transposes && !plan.stages && plan.channels % kWholeChannels == 0 &&
+                  plan.lanes_together * channels * size >= kLongChannelRun &&
+                  (plan.rows == 1 || is_whole(plan.row_stride[last]));
+    for (int i = 0; i < plan.positions.count; ++i)
+        result = result && is_whole(plan.positions.stride[i][last] * plan.lanes_together);
+    return result;
+}
+
 // kAlongPositions: as many as threads can share evenly.
 int64_t row_channels(const ChannelSumPlan& plan, int64_t outer, int64_t size, int64_t bytes) {
     const int64_t elements = plan.rows_per_block * plan.chunks_per_task * plan.chunk;
@@ -243,7 +259,10 @@ void cut_into_tasks(ChannelSumPlan& plan, int64_t size, int64_t bytes) {
     }
     plan.channel_tile = std::min(plan.channel_tile, plan.channels);
     plan.channel_tiles = divide_up(plan.channels, plan.channel_tile);
-    if (plan.traversal == Traversal::kAlongChannels) choose_group(plan, size, from_memory);
+    if (plan.traversal == Traversal::kAlongChannels) {
+        choose_group(plan, size, from_memory);
+        plan.aligns = can_align(plan, size);
+    }
     plan.tasks = outer * plan.channel_tiles;
     plan.asks_for_tiles = plan.stages && from_memory && plan.channel_tiles > 1;
 }

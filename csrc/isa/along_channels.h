@@ -41,7 +41,18 @@ class AlongChannels {
         channel_ = first;
         channels_ = count;
         parameters_ = parameters;
-        lanes_.clear(count, plan_.row_length, plan_.lanes_together > 1);
+        head_ = 0;
+        if (plan_.aligns) {
+            const char* of_first = memory_.address(kOperands - 1, first, 0);
+            head_ = elements_to_line(reinterpret_cast<const T*>(of_first), kPairLanes);
+        }
+        if (head_ > 0) {
+            // Aligned from the head on.
+            const size_t n = static_cast<size_t>(plan_.lanes_together * count);
+            std::memcpy(own_parameters_ + kPairLanes - head_, parameters, sizeof(float) * n);
+            parameters_ = own_parameters_ + kPairLanes - head_;
+        }
+        lanes_.clear(count, plan_.row_length, plan_.lanes_together, head_);
     }
     // Adds positions [begin, begin + length) of a row; begin is a multiple of 16.
     void add(int64_t row, int64_t begin, int64_t length) {
@@ -184,10 +195,14 @@ class AlongChannels {
         const int count = kCount > 0 ? kCount : positions.count;
         char* at[kMost][kOperands];
         std::memcpy(at, positions.at, sizeof(at));
-        float* sums = lanes_.at(0, lane, 0);
+        float* sums = lanes_.run(lane / plan_.lanes_together);
         const float* parameters = parameters_;
         const auto ahead = static_cast<uintptr_t>(plan_.prefetch);
-        int c = 0;
+        int c = head_;
+        if (c > 0) {
+            add_to_lane<false, kAsks>(at, count, sums, parameters, ahead, turn, 0, c);
+            sums += kSums * (kPairLanes - c);
+        }
         for (; c + kPairLanes <= elements; c += kPairLanes) {
             add_to_lane<true, kAsks>(at, count, sums + kSums * c, parameters, ahead, turn, c,
                                      kPairLanes);
@@ -228,8 +243,11 @@ class AlongChannels {
                 const bool streams = streaming_ && !plan_.transposes;
                 if (kWhole) {
                     streams ? stream_store_pair(po, value) : store_pair(po, value);
-                } else if (streams && n * static_cast<int>(sizeof(T)) == kCacheLine) {
-                    stream_first_packed(po, pack<T>(value), n);
+                } else if (streams) {
+                    T part[kPairLanes];
+                    store_pair(part, value);
+                    parts_.write(reinterpret_cast<char*>(po), reinterpret_cast<const char*>(part),
+                                 n * static_cast<int64_t>(sizeof(T)));
                 } else {
                     store_first_pair(po, value, n);
                 }
@@ -254,8 +272,11 @@ class AlongChannels {
     int64_t staged_ = 0;  // the position with which the stage begins
     int64_t channel_ = 0;
     int channels_ = 0;
+    int head_ = 0;  // elements of a run before the first whole cache line
     const float* parameters_ = nullptr;
+    alignas(64) float own_parameters_[kPairLanes + LaneSums<kSums>::kMaxChannels];
     LaneSums<kSums> lanes_;
+    LineParts parts_;
 };
 
 }  // namespace

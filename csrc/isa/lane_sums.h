@@ -7,29 +7,39 @@
 namespace ascend_grad {
 namespace {
 
-// Sixteen lane sums for each of up to kMost neighbouring channels. Those of one lane lie
-// pair by pair of vectors, the sums of a pair together, so that whoever walks the channels walks
-// them in order of memory. Of joined lanes the channels of one follow those of the one before.
-template <int kSums, int64_t kMost = kChannelTile>
+// Sixteen lane sums for each of up to kChannelTile neighbouring channels. Those of a run, the
+// channels of one lane or of several, one after the other, lie pair by pair of vectors, the sums of
+// a pair together, so that whoever walks the channels walks them in order of memory. A run's first
+// `head` elements may be a pair of their own, those after them begin with the next one.
+template <int kSums>
 class LaneSums {
   public:
-    static constexpr int64_t kMaxChannels = kMost;
+    static constexpr int64_t kMaxChannels = kChannelTile;
 
-    // Zeroes the sums of `channels` channels over at most `length` positions.
-    void clear(int channels, int64_t length, bool joined = false) {
+    // Zeroes the sums of `channels` channels over at most `length` positions; of runs of several
+    // lanes there are sixteen, or channels make whole pairs; of runs with a head they do.
+    void clear(int channels, int64_t length, int lanes_per_run, int head) {
         lanes_ = static_cast<int>(least(kSumLanes, length));
         channels_ = channels;
-        whole_ = (channels + kPairLanes - 1) / kPairLanes * kPairLanes;
-        pitch_ = kSums * (joined ? channels : whole_);
-        std::memset(sums_, 0, sizeof(float) * static_cast<size_t>(kSums * lanes_ * whole_));
+        whole_ = whole_pairs(channels);
+        lanes_per_run_ = lanes_per_run;
+        head_ = head;
+        pitch_ = kSums * (whole_pairs(lanes_per_run * channels) + (head > 0 ? kPairLanes : 0));
+        const int runs = (lanes_ + lanes_per_run - 1) / lanes_per_run;
+        std::memset(sums_, 0, sizeof(float) * static_cast<size_t>(pitch_ * runs));
     }
-    // The number of `channel`, among those of joined lanes, is a multiple of kPairLanes.
-    float* at(int sum, int lane, int channel) {
-        return sums_ + lane * pitch_ + kSums * channel + sum * kPairLanes;
-    }
+    // What is to be added to a run's elements from the first one on; after the head, from run() +
+    // kSums * (kPairLanes - head) on.
+    float* run(int number) { return sums_ + number * pitch_; }
+
     // The fixed tree over lanes; the result stands in lane 0.
     void add_lanes() {
-        if (pitch_ != kSums * whole_) part_lanes();
+        if (head_ > 0) {
+            join_heads();
+        } else if (lanes_per_run_ > 1 && channels_ != whole_) {
+            part_lanes();
+        }
+        pitch_ = kSums * whole_;
         for (int half = kLanes / 2; half > 0; half /= 2) {
             for (int j = 0; j < half && j + half < lanes_; ++j) {
                 float* to = sums_ + j * pitch_;
@@ -44,37 +54,64 @@ class LaneSums {
         constexpr size_t kSize = sizeof(float);
         int c = 0;
         for (; c + kPairLanes <= channels; c += kPairLanes)
-            std::memcpy(to + c, at(sum, 0, c), kSize * kPairLanes);
+            std::memcpy(to + c, pair(c, sum), kSize * kPairLanes);
         if (c < channels)
-            std::memcpy(to + c, at(sum, 0, c), kSize * static_cast<size_t>(channels - c));
+            std::memcpy(to + c, pair(c, sum), kSize * static_cast<size_t>(channels - c));
     }
 
   private:
-    // From the last lane on: what a lane is moved to does not reach those before it. Whole pairs
-    // are copied, with what is around the lane.
+    static constexpr size_t kPairBytes = kPairLanes * sizeof(float);
+
+    static int whole_pairs(int n) { return (n + kPairLanes - 1) / kPairLanes * kPairLanes; }
+    // Those of elements that are a multiple of kPairLanes from the first one.
+    float* pair(int element, int sum) { return sums_ + kSums * element + sum * kPairLanes; }
+
+    // A run of all lanes becomes runs of one. From the last lane on: what a lane is moved to does
+    // not reach those before it. Whole pairs are copied, with what is around the lane.
     void part_lanes() {
-        constexpr size_t kPairBytes = kPairLanes * sizeof(float);
         float row[kSums][kPairLanes + kMaxChannels + kPairLanes] = {};
         for (int lane = lanes_ - 1; lane >= 0; --lane) {
             const int first = lane * channels_;
             const int before = first % kPairLanes;
             for (int c = -before; c < channels_; c += kPairLanes) {
                 for (int k = 0; k < kSums; ++k)
-                    std::memcpy(row[k] + kPairLanes + c, at(k, 0, first + c), kPairBytes);
+                    std::memcpy(row[k] + kPairLanes + c, pair(first + c, k), kPairBytes);
             }
             for (int c = 0; c < channels_; c += kPairLanes) {
                 for (int k = 0; k < kSums; ++k)
-                    std::memcpy(at(k, 0, lane * whole_ + c), row[k] + kPairLanes + c, kPairBytes);
+                    std::memcpy(pair(lane * whole_ + c, k), row[k] + kPairLanes + c, kPairBytes);
             }
         }
-        pitch_ = kSums * whole_;
+    }
+    // Runs with heads become runs without: thirty-two channels are the last `head` elements of a
+    // pair, of the first one the first, and the others of the next pair. What they are moved to
+    // does not reach those after them.
+    void join_heads() {
+        for (int lane = 0; lane < lanes_; ++lane) {
+            const float* const of_run = run(lane / lanes_per_run_);
+            const int first = lane % lanes_per_run_ * channels_;
+            for (int c = 0; c < channels_; c += kPairLanes) {
+                const int element = first + c;
+                float of_pair[kSums][2 * kPairLanes];
+                for (int k = 0; k < kSums; ++k) {
+                    const float* from = of_run + kSums * element + k * kPairLanes;
+                    std::memcpy(of_pair[k], from + (element > 0 ? kPairLanes - head_ : 0),
+                                kPairBytes);
+                    std::memcpy(of_pair[k] + head_, from + kSums * kPairLanes, kPairBytes);
+                }
+                for (int k = 0; k < kSums; ++k)
+                    std::memcpy(pair(lane * whole_ + c, k), of_pair[k], kPairBytes);
+            }
+        }
     }
 
     int lanes_ = 0;
     int channels_ = 0;
     int whole_ = 0;  // channels, rounded up to pairs of vectors
+    int lanes_per_run_ = 1;
+    int head_ = 0;
     int pitch_ = 0;
-    alignas(64) float sums_[kSums * kLanes * (kMost + kPairLanes)];
+    alignas(64) float sums_[kSums * kLanes * (kMaxChannels + kPairLanes)];
 };
 }  // namespace
 }  // namespace ascend_grad

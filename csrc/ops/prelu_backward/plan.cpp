@@ -18,6 +18,10 @@ void set_elements(Loops& loops, const TensorView& view) {
 bool fills_lines(const ChannelSumPlan& sums, const TensorView& grad_input) {
     if (sums.traversal == Traversal::kAlongPositions)
         return has_whole_lines(grad_input, {sums.chunk});
+    if (sums.aligns && !sums.by_lane) {
+        const auto address = reinterpret_cast<intptr_t>(grad_input.data);
+        return address % static_cast<intptr_t>(data_type_size(grad_input.dtype)) == 0;
+    }
     if (sums.lanes_together == 1)
         return has_whole_lines(grad_input, {sums.channels, sums.channel_tile});
     const int64_t run = sums.lanes_together * sums.channels;

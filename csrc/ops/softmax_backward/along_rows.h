@@ -185,6 +185,8 @@ AG_INLINE Lanes write_and_sum(const Inputs<T>& in, float of_these, U* out, bool 
     const LanePair both = {s, s};
     const bool no_nan = make_no_nan(&of_these, 1);
     const int head = streams ? elements_to_line(out, n) : long_head<kStep>(out, n);
+    // Ordinary stores write it in part, and stores past the caches wait for that.
+    if (streams && bytes_to_line(out + n) > 0) prefetch<Cache::kFirst>(out + n, 0, 1);
     write_head<kStep>(in, head, s, out);
     const Inputs<T> rest = {in.g + kStep * head, in.y + kStep * head};
     U* const to = out + head;
