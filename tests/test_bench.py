@@ -117,13 +117,16 @@ def test_list_names_the_grid(capsys: pytest.CaptureFixture) -> None:
     assert len(lines) == 2 * len(DTYPES) * len(grid())
 
 
+@pytest.mark.parametrize("begin", [0, 16])
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_layouts_are_what_they_are_called(layout: str) -> None:
+def test_layouts_are_what_they_are_called(layout: str, begin: int) -> None:
     shape = (3, 5) if layout == "t" else (2, 3, 4, 6)
-    operand = Operand(shape, np.dtype(np.float32), layout)
+    operand = Operand(shape, np.dtype(np.float32), layout, begin)
+    assert operand.memory.ctypes.data % 64 == begin
+    assert operand.lines.ctypes.data % 64 == 0
+    assert operand.lines.size == operand.memory.size
     array = operand.array
     assert array.shape == shape
-    assert operand.memory.ctypes.data % 64 == 0
     assert operand.memory.size == array.size * (2 if layout == "s2" else 1)
     dense = {
         "": array,

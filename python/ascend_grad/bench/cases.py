@@ -22,6 +22,7 @@ SUITES = ("table", "shapes", "scaling")
 # second element of the last axis. Results have the operands' layout, but are C-contiguous in the
 # last case.
 LAYOUTS = ("", "cl", "t", "s2")
+# "+16" after a layout: they begin so many bytes behind a cache line, as large NumPy arrays do.
 
 
 @dataclass(frozen=True)
@@ -33,11 +34,13 @@ class Case:
     shape: tuple[int, ...]
     attributes: dict[str, Any] = field(default_factory=dict)
     layout: str = ""
+    begin: int = 0
     suite: str = "table"
 
     @property
     def name(self) -> str:
-        return f"{self.label} [{self.layout}]" if self.layout else self.label
+        begin = f"+{self.begin}" if self.begin else ""
+        return f"{self.label} [{self.layout}{begin}]" if self.layout or begin else self.label
 
     @property
     def pooled_shape(self) -> tuple[int, ...]:
@@ -57,9 +60,10 @@ def _shape(text: str) -> tuple[int, ...]:
 
 
 def _case(operator: str, text: str, **attributes: Any) -> Case:
-    label, _, layout = text.partition(" [")
+    label, _, arrays = text.partition(" [")
+    layout, _, begin = arrays.rstrip("]").partition("+")
     shape = _shape(label.split()[0])
-    return Case(operator, label, shape, attributes, layout.rstrip("]"))
+    return Case(operator, label, shape, attributes, layout, int(begin or 0))
 
 
 def _pool(text: str, kernel: int, stride: int, padding: int, **others: Any) -> Case:
@@ -154,6 +158,8 @@ _SHAPES = (
             "80000x3x3",
             "1x240000",
             "2x400000 [t]",
+            "32x64x56x56 [+16]",
+            "32x64x56x56 [cl+16]",
         )
     ),
     _pool("1x128x112x112 k2s2p0", 2, 2, 0),
@@ -172,6 +178,8 @@ _SHAPES = (
     _pool("64x128x5x5 k3s2p1 [s2]", 3, 2, 1),
     _pool("16x40x112x5 k3s2p1", 3, 2, 1),
     _pool("8x16x56x56 k19s1p9", 19, 1, 9),
+    _pool("32x64x112x112 k3s2p1 [+16]", 3, 2, 1),
+    _pool("32x64x112x112 k3s2p1 [cl+16]", 3, 2, 1),
     *(
         _case(SOFTMAX, text, dim=dim)
         for text, dim in (
@@ -188,6 +196,8 @@ _SHAPES = (
             ("1332x2x794 dim1 [s2]", 1),
             ("1858x1285 dim0 [s2]", 0),
             ("559287x3 dim-1 [s2]", -1),
+            ("4096x1024 dim-1 [+16]", -1),
+            ("1024x4096 dim0 [+16]", 0),
         )
     ),
 )

@@ -23,9 +23,12 @@ def aligned_empty(size: int, dtype: np.dtype) -> np.ndarray:
 
 
 class Operand:
-    """A large array in a case's layout; `memory` is the dense block of which it is a view."""
+    """A large array in a case's layout; `memory` is the dense block of which it is a view. It
+    begins `begin` bytes behind a cache line; `lines` is as much memory that begins with one."""
 
-    def __init__(self, shape: tuple[int, ...], dtype: np.dtype, layout: str) -> None:
+    def __init__(
+        self, shape: tuple[int, ...], dtype: np.dtype, layout: str, begin: int = 0
+    ) -> None:
         order = list(range(len(shape)))
         if layout == "cl":
             order = [0, *order[2:], 1]
@@ -34,7 +37,9 @@ class Operand:
         stored = [shape[axis] for axis in order]
         if layout == "s2":
             stored[-1] *= 2
-        self.memory = aligned_empty(math.prod(stored), dtype)
+        size, skipped = math.prod(stored), begin // dtype.itemsize
+        memory = aligned_empty(skipped + size, dtype)
+        self.lines, self.memory = memory[:size], memory[skipped:]
         block = self.memory.reshape(stored)
         if layout == "s2":
             block = block[..., ::2]
@@ -60,14 +65,14 @@ class Problem:
         grad_shape = case.pooled_shape if case.operator == AVG_POOL else shape
 
         def operand(shape: tuple[int, ...], softmax: bool = False) -> Operand:
-            return Operand(shape, self.numpy_dtype, layout).fill(generator, softmax)
+            return Operand(shape, self.numpy_dtype, layout, case.begin).fill(generator, softmax)
 
         grad = operand(grad_shape)
         self.sources = [grad]
         self.grad = grad.array
         self.target: Operand | None = None
         if case.operator != BATCH_NORM:
-            self.target = Operand(shape, self.numpy_dtype, result_layout)
+            self.target = Operand(shape, self.numpy_dtype, result_layout, case.begin)
             self.target.memory[:] = 0
         if case.operator == AVG_POOL:
             self.input = Operand(shape, self.numpy_dtype, layout).array  # its values are not read

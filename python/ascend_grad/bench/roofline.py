@@ -64,8 +64,8 @@ def arithmetic(problem: Problem) -> dict[str, Any]:
 
 
 def _kernel(problem: Problem, stream: bool, threads: int, computed: dict[str, Any]) -> Kernel:
-    first, *others = (source.memory for source in problem.sources)
-    target = problem.target.memory if problem.target else None
+    first, *others = (source.lines for source in problem.sources)
+    target = problem.target.lines if problem.target else None
 
     def seconds(passes: int) -> float:
         return _bench.seconds(
