@@ -185,3 +185,52 @@ def test_rows_that_begin_at_any_byte(gap: int, dtype: np.dtype) -> None:
     out = np.ndarray(shape, dtype, memory, -memory.ctypes.data % 64, (pitch, dtype.itemsize))
     ag.softmax_backward(x, x, 0, out=out)
     assert_same_bits(out.copy(), ag.softmax_backward(x, x, 0))
+
+
+def every_third(array: np.ndarray) -> np.ndarray:
+    """Equal values, each third element of memory."""
+    memory = np.zeros((*array.shape, 3), array.dtype)
+    memory[..., 0] = array
+    return memory[..., 0]
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@pytest.mark.parametrize("beyond", [0, 3])
+@pytest.mark.parametrize("item", [(2601,), (64, 41), (300, 7, 7), (3, 1500)], ids=str)
+def test_inputs_in_tiles(item: tuple[int, ...], beyond: int, dtype: np.dtype) -> None:
+    """Whose results are stored past the caches."""
+    count = BYTES // (2 * math.prod(item) * dtype.itemsize)
+    order = "nchw"[: len(item) + 1]
+    dense = values((count, *item), dtype, order, 1)
+    x = every_third(dense)
+    weight = random_values(item[:1], dtype, "normal", np.random.default_rng(3))
+    prelu, softmax = (results(x.shape, dtype, order, beyond) for _ in range(2))
+    with ag.num_threads(2):
+        ag.prelu_backward(x, x, weight, grad_input=prelu)
+        ag.softmax_backward(x, x, 1, out=softmax)
+        sums = ag.batch_norm_reduce_backward(x, x, *np.ones((3, item[0]), np.float32))
+    want = ag.batch_norm_reduce_backward(dense, dense, *np.ones((3, item[0]), np.float32))
+    for got, wanted in zip(sums, want, strict=True):
+        assert_same_bits(got, wanted)
+    for index in (0, -1):
+        small = dense[[index]]
+        assert_same_bits(prelu[[index]], ag.prelu_backward(small, small, weight).grad_input)
+        assert_same_bits(softmax[[index]], ag.softmax_backward(small, small, 1))
+    for array in (prelu, softmax):
+        assert_same_bits(array[1:-1], np.broadcast_to(array[:1], array[1:-1].shape).copy())
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@pytest.mark.parametrize("beyond", [0, 3])
+@pytest.mark.parametrize(("extent", "kernel", "stride"), [(8, 3, 2), (7, 2, 1), (40, 3, 1)])
+def test_pooling_of_every_third(
+    extent: int, kernel: int, stride: int, beyond: int, dtype: np.dtype
+) -> None:
+    shape = (BYTES // (64 * extent**2 * dtype.itemsize), 64, extent, extent)
+    pooled = (extent - kernel) // stride + 1
+    dense = values((*shape[:2], pooled, pooled), dtype, "nchw", 2)
+    x = np.broadcast_to(np.zeros((), dtype), shape)
+    pool = results(shape, dtype, "nchw", beyond)
+    with ag.num_threads(2):
+        ag.avg_pool2d_backward(every_third(dense), x, kernel, stride, grad_input=pool)
+    assert_same_bits(pool.copy(), ag.avg_pool2d_backward(dense, x, kernel, stride))
