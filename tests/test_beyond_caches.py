@@ -58,11 +58,26 @@ def test_channels_of_whole_lines(beyond: int) -> None:
 
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
-@pytest.mark.parametrize("beyond", [3, 8])
-@pytest.mark.parametrize("channels", [32, 64, 128, 512, 1024])
-def test_lines_in_parts(channels: int, beyond: int, dtype: np.dtype) -> None:
-    """Runs of channels that end inside a cache line, with whose other part the next one begins."""
-    check_four_axes((channels, 9, 7), "nhwc", "nhwc", beyond, dtype)
+@pytest.mark.parametrize("beyond", [0, 3, 8])
+@pytest.mark.parametrize("gap", [0, 7, 32])
+@pytest.mark.parametrize("channels", [32, 64, 72, 96, 128, 512, 1024])
+def test_lines_in_parts(channels: int, gap: int, beyond: int, dtype: np.dtype) -> None:
+    """PReLU's runs of channels that end inside a cache line, with whose other part the next one
+    begins, or a gap of elements that stay as they are."""
+    shape = (BYTES // (3 * 90 * (channels + gap) * dtype.itemsize), channels, 10, 9)
+    x = values(shape, dtype, "nhwc", 1)
+    wide = results((shape[0], channels + gap, 10, 9), dtype, "nhwc", beyond)
+    wide[...] = 7
+    weight = random_values((channels,), dtype, "normal", np.random.default_rng(3))
+    out = wide[:, :channels]
+    with ag.num_threads(2):
+        got = ag.prelu_backward(x, x, weight, grad_input=out)
+    want = ag.prelu_backward(x[:1].copy(), x[:1].copy(), weight)
+    assert_same_bits(out[:1].copy(), want.grad_input)
+    assert_same_bits(out[1:-1], np.broadcast_to(out[:1], out[1:-1].shape).copy())
+    assert (wide[:, channels:] == 7).all()
+    dense = np.ascontiguousarray(x)
+    assert_same_bits(got.grad_weight, ag.prelu_backward(dense, dense, weight).grad_weight)
 
 
 def check_four_axes(

@@ -198,11 +198,16 @@ class AlongChannels {
         float* sums = lanes_.run(lane / plan_.lanes_together);
         const float* parameters = parameters_;
         const auto ahead = static_cast<uintptr_t>(plan_.prefetch);
-        int c = head_;
-        if (c > 0) {
-            add_to_lane<false, kAsks>(at, count, sums, parameters, ahead, turn, 0, c);
-            sums += kSums * (kPairLanes - c);
+        if (head_ > 0) {
+            add_to_lane<false, kAsks>(at, count, sums, parameters, ahead, turn, 0, head_);
+            for (int i = 0; i < count; ++i)
+                for (char*& p : at[i]) p += head_ * static_cast<int>(sizeof(T));
+            sums += kSums * kPairLanes;
+            parameters += head_;
+            turn.element -= head_;
+            elements -= head_;
         }
+        int c = 0;
         for (; c + kPairLanes <= elements; c += kPairLanes) {
             add_to_lane<true, kAsks>(at, count, sums + kSums * c, parameters, ahead, turn, c,
                                      kPairLanes);
@@ -274,9 +279,9 @@ class AlongChannels {
     int channels_ = 0;
     int head_ = 0;  // elements of a run before the first whole cache line
     const float* parameters_ = nullptr;
-    alignas(64) float own_parameters_[kPairLanes + LaneSums<kSums>::kMaxChannels];
     LaneSums<kSums> lanes_;
     LineParts parts_;
+    alignas(64) float own_parameters_[kPairLanes + LaneSums<kSums>::kMaxChannels];
 };
 
 }  // namespace

@@ -240,7 +240,7 @@ class ChannelSum {
         constexpr int64_t kSize = sizeof(T);
         const int64_t bytes = n * kSize;
         const bool is_direct = is_whole_lines(rows.at[2], rows.step[2] | bytes) ||
-                               (bytes >= kLongRun && bytes_to_line(rows.at[2]) % kSize == 0 &&
+                               (streams_long(reinterpret_cast<const T*>(rows.at[2]), bytes) &&
                                 rows.step[2] % kSize == 0);
         if (plan_.position_step == 1 && is_direct) {
             add_rows<1, true>(rows, count, n, parameters, sums);

@@ -64,10 +64,11 @@ inline void add_rows_of(const Element& element, const Rows& rows, int count, int
 }
 
 // Adds the terms of n elements of each of `count` rows to the lane sums of that row and stores
-// their outputs. kStep: elements of memory from one of a row's inputs to the next. kStreams: whole
-// cache lines of outputs go past the caches. `asks` (with_constant()): for loads to come. Never
-// inlined: hardware foresees loads by where the instruction stands, and a run of memory that two
-// copies of the loop take in turns costs up to a fifth more.
+// their outputs. kStep: elements of memory from one of a row's inputs to the next. kStreams:
+// outputs, which are whole cache lines or streams_long(), go past the caches. `asks`
+// (with_constant()): for loads to come. Never inlined: hardware foresees loads by where the
+// instruction stands, and a run of memory that two copies of the loop take in turns costs up to a
+// fifth more.
 template <int kStep, bool kStreams, class Element, class Flag>
 AG_NOINLINE void add_rows(const Element& element, const Rows& rows, int count, int n,
                           const float* parameters, Flag asks, Lanes (*sums)[Element::kSums]) {

@@ -16,8 +16,8 @@ class LaneSums {
   public:
     static constexpr int64_t kMaxChannels = kChannelTile;
 
-    // Zeroes the sums of `channels` channels over at most `length` positions; of runs of several
-    // lanes there are sixteen, or channels make whole pairs; of runs with a head they do.
+    // Zeroes the sums of `channels` channels over at most `length` positions. A run of several
+    // lanes is all sixteen or makes whole pairs; where it has a head, so do channels.
     void clear(int channels, int64_t length, int lanes_per_run, int head) {
         lanes_ = static_cast<int>(least(kSumLanes, length));
         channels_ = channels;
@@ -66,7 +66,7 @@ class LaneSums {
     // Those of elements that are a multiple of kPairLanes from the first one.
     float* pair(int element, int sum) { return sums_ + kSums * element + sum * kPairLanes; }
 
-    // A run of all lanes becomes runs of one. From the last lane on: what a lane is moved to does
+    // Runs of several lanes become runs of one. From the last lane on: what a lane is moved to does
     // not reach those before it. Whole pairs are copied, with what is around the lane.
     void part_lanes() {
         float row[kSums][kPairLanes + kMaxChannels + kPairLanes] = {};

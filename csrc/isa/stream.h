@@ -25,6 +25,11 @@ AG_INLINE int long_head(const T* p, int n) {
     const bool is_long = kStep == 1 && n * static_cast<int64_t>(sizeof(T)) >= kLongRun;
     return is_long ? elements_to_line(p, n) : 0;
 }
+// Whether a long run of elements, of `bytes` bytes, can be streamed from its first line on.
+template <class T>
+AG_INLINE bool streams_long(const T* p, int64_t bytes) {
+    return bytes >= kLongRun && bytes_to_line(p) % static_cast<int64_t>(sizeof(T)) == 0;
+}
 // Whether p, and all that lies multiples of `bytes` behind it, begins with a cache line.
 AG_INLINE bool is_whole_lines(const void* p, int64_t bytes) {
     return (reinterpret_cast<intptr_t>(p) | bytes) % kCacheLine == 0;
@@ -223,9 +228,10 @@ class Sink {
     size_t filled_ = 0;   // end of the data in the buffer
     alignas(kPage) char buffer_[kCapacity];
 };
-// Cache lines that are written in two parts at different times: once both are there they go past
-// the caches. Stores past the caches wait for ordinary ones to memory (measured: two to three times
-// the time with one line of thirty-two in parts).
+// Cache lines that are written in two parts, which together are the line, at different times: once
+// both are there they go past the caches. Stores past the caches wait for ordinary ones to memory
+// (measured: two to three times the time with one line of thirty-two in parts). What is still in
+// parts at the end is stored by ordinary stores, which need no fence.
 class LineParts {
     static constexpr int kParts = 4;
     struct Part {
@@ -242,8 +248,8 @@ class LineParts {
     LineParts(const LineParts&) = delete;
     LineParts& operator=(const LineParts&) = delete;
 
-    // Bytes that begin or end with a line.
-    void write(char* to, const char* from, int64_t bytes) {
+    // Bytes whose part of a first line, and whose part of a last one, are such parts.
+    AG_NOINLINE void write(char* to, const char* from, int64_t bytes) {
         const int64_t before = least(bytes_to_line(to), bytes);
         const int64_t end = before + (bytes - before) / kCacheLine * kCacheLine;
         if (before > 0) write_part(to, from, before);
@@ -262,13 +268,19 @@ class LineParts {
             part.line = nullptr;
             return;
         }
-        Part& part = parts_[next_];
-        next_ = (next_ + 1) % kParts;
-        store(part);
+        Part& part = free_part();
         part.line = line;
         part.offset = offset;
         part.count = bytes;
         std::memcpy(part.bytes + offset, from, static_cast<size_t>(bytes));
+    }
+    Part& free_part() {
+        for (Part& part : parts_)
+            if (part.line == nullptr) return part;
+        Part& part = parts_[next_];
+        next_ = (next_ + 1) % kParts;
+        store(part);
+        return part;
     }
     static void store(Part& part) {
         if (part.line == nullptr) return;

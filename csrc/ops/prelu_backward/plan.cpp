@@ -14,19 +14,18 @@ void set_elements(Loops& loops, const TensorView& view) {
     loops.merge();
 }
 
-// Whether what is written in one piece is whole cache lines.
+// Whether what is written in one piece is whole cache lines, or each part of a line is followed by
+// the other one: along channels, where pieces lie one after the other and are written in order.
 bool fills_lines(const ChannelSumPlan& sums, const TensorView& grad_input) {
+    const auto size = static_cast<int64_t>(data_type_size(grad_input.dtype));
     if (sums.traversal == Traversal::kAlongPositions)
         return has_whole_lines(grad_input, {sums.chunk});
-    if (sums.aligns && !sums.by_lane) {
-        const auto address = reinterpret_cast<intptr_t>(grad_input.data);
-        return address % static_cast<intptr_t>(data_type_size(grad_input.dtype)) == 0;
-    }
+    if (sums.aligns && !sums.by_lane && sums.channel_tiles == 1)
+        return reinterpret_cast<intptr_t>(grad_input.data) % size == 0;
     if (sums.lanes_together == 1)
         return has_whole_lines(grad_input, {sums.channels, sums.channel_tile});
     const int64_t run = sums.lanes_together * sums.channels;
-    return are_whole_lines({reinterpret_cast<intptr_t>(grad_input.data),
-                            run * static_cast<int64_t>(data_type_size(grad_input.dtype)),
+    return are_whole_lines({reinterpret_cast<intptr_t>(grad_input.data), run * size,
                             sums.rows > 1 ? sums.row_stride[2] : 0});
 }
 

@@ -212,8 +212,8 @@ class SoftmaxRows {
         const Inputs<T> next = sums_next ? inputs(row + 1, chunk) : in;
         // Past the caches, short rows go by way of a buffer, which joins the ends of their lines.
         constexpr int64_t kSize = sizeof(U);
-        const bool is_direct = !streaming_ || is_whole_lines(out, n * kSize) ||
-                               (n * kSize >= kLongRun && bytes_to_line(out) % kSize == 0);
+        const bool is_direct =
+            !streaming_ || is_whole_lines(out, n * kSize) || streams_long(out, n * kSize);
         const int most = is_direct ? n : Sink<U>::kReserve;
         if (!is_direct) sink_.move_to(out);
         Lanes sums{};
