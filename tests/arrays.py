@@ -134,3 +134,10 @@ def random_values(
         odd = [np.nan, np.inf, -np.inf] if kind == "nonfinite" else [big, -big, big / 3, -big / 7]
         mixed = rng.choice(np.array(common + odd), shape).astype(dtype)
         return np.where(rng.random(shape) < 0.1, mixed, values)
+
+
+def zeros_behind_line(size: int, dtype: np.dtype, elements: int) -> np.ndarray:
+    """A vector that begins so many elements behind the start of a cache line."""
+    memory = np.zeros(size + 64, dtype)
+    start = -memory.ctypes.data % 64 // dtype.itemsize + elements
+    return memory[start : start + size]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ascend_grad as ag
 import numpy as np
 import pytest
-from arrays import DTYPES, random_values
+from arrays import DTYPES, random_values, zeros_behind_line
 from tolerance import assert_same_bits
 
 BEGINS = [(0, 0), (1, 1), (4, 4), (8, 0), (0, 8), (15, 3), (24, 24)]
@@ -14,11 +14,9 @@ BEGINS = [(0, 0), (1, 1), (4, 4), (8, 0), (0, 8), (15, 3), (24, 24)]
 
 def begin_at(array: np.ndarray, elements: int) -> np.ndarray:
     """A copy in the same order of memory."""
-    memory = np.zeros(array.size + 64, array.dtype)
-    start = -memory.ctypes.data % 64 // array.dtype.itemsize + elements
     axes = np.argsort(array.strides, kind="stable")[::-1]
-    dense = memory[start : start + array.size].reshape([array.shape[axis] for axis in axes])
-    copy = dense.transpose(np.argsort(axes))
+    memory = zeros_behind_line(array.size, array.dtype, elements)
+    copy = memory.reshape([array.shape[axis] for axis in axes]).transpose(np.argsort(axes))
     copy[...] = array
     return copy
 

@@ -7,7 +7,7 @@ import math
 import ascend_grad as ag
 import numpy as np
 import pytest
-from arrays import DTYPES, FLOAT32, random_values
+from arrays import DTYPES, FLOAT32, random_values, zeros_behind_line
 from tolerance import assert_same_bits
 
 BYTES = 56 << 20
@@ -27,11 +27,21 @@ def values(shape: tuple[int, ...], dtype: np.dtype, order: str, seed: int) -> np
 
 def results(shape: tuple[int, ...], dtype: np.dtype, order: str, beyond: int) -> np.ndarray:
     """Memory for results, `beyond` elements after the start of a cache line."""
-    memory = np.zeros(int(np.prod(shape)) + 64, dtype)
-    start = -memory.ctypes.data % 64 // dtype.itemsize + beyond
     extents = [shape["nchw".index(letter)] for letter in order]
-    dense = memory[start : start + int(np.prod(shape))].reshape(extents)
+    dense = zeros_behind_line(math.prod(shape), dtype, beyond).reshape(extents)
     return dense.transpose([order.index(letter) for letter in "nchw"[: len(shape)]])
+
+
+def check_items(
+    x: np.ndarray, weight: np.ndarray, dim: int, prelu: np.ndarray, softmax: np.ndarray
+) -> None:
+    """Results of x, of which all items but the last are equal."""
+    for index in (0, -1):
+        small = np.ascontiguousarray(x[[index]])
+        assert_same_bits(prelu[[index]], ag.prelu_backward(small, small, weight).grad_input)
+        assert_same_bits(softmax[[index]], ag.softmax_backward(small, small, dim))
+    for array in (prelu, softmax):
+        assert_same_bits(array[1:-1], np.broadcast_to(array[:1], array[1:-1].shape).copy())
 
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
@@ -143,12 +153,7 @@ def test_matrices(inputs: str, outputs: str, beyond: int, dtype: np.dtype) -> No
     prelu, softmax = (results(shape, dtype, outputs, beyond) for _ in range(2))
     ag.prelu_backward(x, x, weight, grad_input=prelu)
     ag.softmax_backward(x, x, 1, out=softmax)
-    for index in (0, -1):
-        small = np.ascontiguousarray(x[[index]])
-        assert_same_bits(prelu[[index]], ag.prelu_backward(small, small, weight).grad_input)
-        assert_same_bits(softmax[[index]], ag.softmax_backward(small, small, 1))
-    for array in (prelu, softmax):
-        assert_same_bits(array[1:-1], np.broadcast_to(array[:1], array[1:-1].shape).copy())
+    check_items(x, weight, 1, prelu, softmax)
 
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
@@ -163,12 +168,7 @@ def test_short_rows(length: int, beyond: int, dtype: np.dtype) -> None:
     prelu, softmax = (results(shape, dtype, "nch", beyond) for _ in range(2))
     ag.prelu_backward(x, x, weight, grad_input=prelu)
     ag.softmax_backward(x, x, -1, out=softmax)
-    for index in (0, -1):
-        small = np.ascontiguousarray(x[[index]])
-        assert_same_bits(prelu[[index]], ag.prelu_backward(small, small, weight).grad_input)
-        assert_same_bits(softmax[[index]], ag.softmax_backward(small, small, -1))
-    for array in (prelu, softmax):
-        assert_same_bits(array[1:-1], np.broadcast_to(array[:1], array[1:-1].shape).copy())
+    check_items(x, weight, -1, prelu, softmax)
 
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
@@ -227,12 +227,7 @@ def test_inputs_in_tiles(item: tuple[int, ...], beyond: int, dtype: np.dtype) ->
     want = ag.batch_norm_reduce_backward(dense, dense, *np.ones((3, item[0]), np.float32))
     for got, wanted in zip(sums, want, strict=True):
         assert_same_bits(got, wanted)
-    for index in (0, -1):
-        small = dense[[index]]
-        assert_same_bits(prelu[[index]], ag.prelu_backward(small, small, weight).grad_input)
-        assert_same_bits(softmax[[index]], ag.softmax_backward(small, small, 1))
-    for array in (prelu, softmax):
-        assert_same_bits(array[1:-1], np.broadcast_to(array[:1], array[1:-1].shape).copy())
+    check_items(dense, weight, 1, prelu, softmax)
 
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)

@@ -109,8 +109,7 @@ AG_NOINLINE void add_rows(const Element& element, const Rows& rows, int count, i
         const int head = Element::kWrites ? long_head<kStep>(out, n) : long_head<kStep>(a, n);
         for (; i < head; i += kLanes) add_first(head - i < kLanes ? head - i : kLanes);
         i = head;
-        if (head % kLanes > 0)
-            for (int k = 0; k < kSums; ++k) s[k] = rotate(s[k], head);
+        for (int k = 0; k < kSums; ++k) s[k] = rotate(s[k], head);
         for (; i + kPairLanes + kBeyond <= n; i += kPairLanes) {
             if (asks) prefetch_loads(a + kStep * i, b + kStep * i, kStep * kPairLanes);
             const LanePair x = load_pair_of<kStep>(a, i);
@@ -127,9 +126,7 @@ AG_NOINLINE void add_rows(const Element& element, const Rows& rows, int count, i
             for (int k = 0; k < kSums; ++k) s[k] = s[k] + terms[k];
         }
         if (i < n) add_first(n - i);
-        for (int k = 0; k < kSums; ++k)
-            sums[row * to_sums][k] =
-                head % kLanes > 0 ? rotate(s[k], kLanes - head % kLanes) : s[k];
+        for (int k = 0; k < kSums; ++k) sums[row * to_sums][k] = rotate(s[k], -head);
     }
 }
 

@@ -268,12 +268,15 @@ AG_INLINE Lanes load_first_of(const U* p, int i, int n) {
     return load_first_every_second(p + 2 * i, n);
 }
 
-// Lane i = lane (i + n) % 16 of x.
+// Lane i = lane (i + n) % 16 of x; n may be negative.
 AG_INLINE Lanes rotate(Lanes x, int n) {
+    static_assert((kLanes & (kLanes - 1)) == 0);
+    n &= kLanes - 1;
+    if (n == 0) return x;
     float twice[2 * kLanes];
     store_raw(twice, x);
     store_raw(twice + kLanes, x);
-    return load(twice + n % kLanes);
+    return load(twice + n);
 }
 
 }  // namespace

@@ -58,17 +58,19 @@ AG_INLINE void stream_lines(char* to, const char* from, size_t bytes) {
     std::memcpy(to, from, bytes);
 #endif
 }
-// The same anywhere, but for the parts of lines at both ends.
+// The same anywhere: copy_part(to, from, bytes) copies the parts of lines at both ends.
+template <class CopyPart>
+AG_INLINE void stream_run(char* to, const char* from, int64_t bytes, const CopyPart& copy_part) {
+    const int64_t before = least(bytes_to_line(to), bytes);
+    const int64_t end = before + (bytes - before) / kCacheLine * kCacheLine;
+    if (before > 0) copy_part(to, from, before);
+    stream_lines(to + before, from + before, static_cast<size_t>(end - before));
+    if (end < bytes) copy_part(to + end, from + end, bytes - end);
+}
 inline void stream_run(char* to, const char* from, size_t bytes) {
-    const auto before = static_cast<size_t>(bytes_to_line(to));
-    if (before >= bytes) {
-        std::memcpy(to, from, bytes);
-        return;
-    }
-    const size_t end = before + (bytes - before) / kCacheLine * kCacheLine;
-    std::memcpy(to, from, before);
-    stream_lines(to + before, from + before, end - before);
-    std::memcpy(to + end, from + end, bytes - end);
+    stream_run(to, from, static_cast<int64_t>(bytes), [](char* t, const char* f, int64_t n) {
+        std::memcpy(t, f, static_cast<size_t>(n));
+    });
 }
 // Non-temporal copy of a multiple of 16 bytes to a 16-byte aligned address; fence before others
 // read it.
@@ -250,11 +252,8 @@ class LineParts {
 
     // Bytes whose part of a first line, and whose part of a last one, are such parts.
     AG_NOINLINE void write(char* to, const char* from, int64_t bytes) {
-        const int64_t before = least(bytes_to_line(to), bytes);
-        const int64_t end = before + (bytes - before) / kCacheLine * kCacheLine;
-        if (before > 0) write_part(to, from, before);
-        stream_lines(to + before, from + before, static_cast<size_t>(end - before));
-        if (end < bytes) write_part(to + end, from + end, bytes - end);
+        stream_run(to, from, bytes,
+                   [this](char* t, const char* f, int64_t n) { write_part(t, f, n); });
     }
 
   private:

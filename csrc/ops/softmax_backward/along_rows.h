@@ -36,10 +36,7 @@ template <int kStep, class T>
 AG_INLINE Lanes add_head(const Inputs<T>& in, int head, Lanes sum) {
     for (int i = 0; i < head; i += kLanes)
         sum = sum + first_products<kStep>(in, i, head - i < kLanes ? head - i : kLanes);
-    return head % kLanes > 0 ? rotate(sum, head) : sum;
-}
-AG_INLINE Lanes undo_head(Lanes sum, int head) {
-    return head % kLanes > 0 ? rotate(sum, kLanes - head % kLanes) : sum;
+    return rotate(sum, head);
 }
 
 // The sum of grad_output * output over n elements. `asks` (with_constant()): for what is loaded
@@ -57,7 +54,7 @@ AG_INLINE float sum_products(const Inputs<T>& in, int n, Flag asks) {
     }
     for (; i + kLanes + kBeyond <= n; i += kLanes) sum = sum + products<kStep>(in, i);
     if (i < n) sum = sum + first_products<kStep>(in, i, n - i);
-    return tree_sum(undo_head(sum, head));
+    return tree_sum(rotate(sum, -head));
 }
 
 // out = output * (grad_output - s) of up to sixteen elements from `at` on.
@@ -212,7 +209,7 @@ AG_INLINE Lanes write_and_sum(const Inputs<T>& in, float of_these, U* out, bool 
     if (!kSums) return sum;
     for (; i + kLanes + kBeyond <= next_m; i += kLanes) sum = sum + products<kStep>(next_rest, i);
     if (i < next_m) sum = sum + first_products<kStep>(next_rest, i, next_m - i);
-    return undo_head(sum, next_head);
+    return rotate(sum, -next_head);
 }
 
 }  // namespace
