@@ -7,22 +7,26 @@
 namespace ascend_grad {
 namespace {
 
-// AMD's processors; measured on Zen 4, assumed of Zen 3.
-bool is_zen_3_or_4() {
+// Of AMD's processors; 0 of others.
+unsigned amd_family() {
 #if defined(__x86_64__)
-    constexpr unsigned kFamily = 0x19;
     unsigned a, b, c, d;
-    if (__get_cpuid(0, &a, &b, &c, &d) == 0 || b != signature_AMD_ebx) return false;
-    if (__get_cpuid(1, &a, &b, &c, &d) == 0) return false;
-    return (a >> 8 & 0xf) + (a >> 20 & 0xff) == kFamily;
+    if (__get_cpuid(0, &a, &b, &c, &d) == 0 || b != signature_AMD_ebx) return 0;
+    if (__get_cpuid(1, &a, &b, &c, &d) == 0) return 0;
+    return (a >> 8 & 0xf) + (a >> 20 & 0xff);
 #else
-    return false;
+    return 0;
 #endif
+}
+Prefetching prefetching_of(unsigned amd_family) {
+    constexpr unsigned kZen3And4 = 0x19;  // measured on Zen 4, assumed of Zen 3
+    constexpr unsigned kZen5 = 0x1a;
+    if (amd_family == kZen3And4) return {false, true, true, false};
+    return {true, false, false, amd_family == kZen5};
 }
 
 // Not made by a first call, under a lock that a child forked meanwhile would find taken.
-const Prefetching g_prefetching =
-    is_zen_3_or_4() ? Prefetching{false, true, true} : Prefetching{true, false, false};
+const Prefetching g_prefetching = prefetching_of(amd_family());
 
 }  // namespace
 

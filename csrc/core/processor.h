@@ -13,6 +13,9 @@ struct Prefetching {
     bool into_second;
     // Whether softmax, while it writes a plane, asks for the next one. Tried on Zen 4 only.
     bool next_plane;
+    // Whether softmax, while it writes a row of float past the caches, asks for the rows after it;
+    // else it reads the next one meanwhile. Tried on Zen 5 only.
+    bool next_rows;
 };
 
 const Prefetching& prefetching();

@@ -239,10 +239,8 @@ class ChannelSum {
     void stream_rows(Rows rows, int count, int n, const float* parameters, Lanes (*sums)[kSums]) {
         constexpr int64_t kSize = sizeof(T);
         const int64_t bytes = n * kSize;
-        const bool is_direct = is_whole_lines(rows.at[2], rows.step[2] | bytes) ||
-                               (streams_long(reinterpret_cast<const T*>(rows.at[2]), bytes) &&
-                                rows.step[2] % kSize == 0);
-        if (plan_.position_step == 1 && is_direct) {
+        if (plan_.position_step == 1 &&
+            streams_runs(reinterpret_cast<const T*>(rows.at[2]), bytes, rows.step[2])) {
             add_rows<1, true>(rows, count, n, parameters, sums);
             return;
         }

@@ -273,10 +273,16 @@ AG_INLINE Lanes rotate(Lanes x, int n) {
     static_assert((kLanes & (kLanes - 1)) == 0);
     n &= kLanes - 1;
     if (n == 0) return x;
+#if defined(__AVX512F__)
+    const __m512i first = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    return {{(Register)_mm512_permutexvar_ps(_mm512_add_epi32(first, _mm512_set1_epi32(n)),
+                                             (__m512)x.r[0])}};
+#else
     float twice[2 * kLanes];
     store_raw(twice, x);
     store_raw(twice + kLanes, x);
     return load(twice + n);
+#endif
 }
 
 }  // namespace

@@ -34,6 +34,12 @@ AG_INLINE bool streams_long(const T* p, int64_t bytes) {
 AG_INLINE bool is_whole_lines(const void* p, int64_t bytes) {
     return (reinterpret_cast<intptr_t>(p) | bytes) % kCacheLine == 0;
 }
+// Whether runs of `bytes` bytes, `pitch` bytes from one to the next, are streamed where they lie.
+template <class T>
+AG_INLINE bool streams_runs(const T* p, int64_t bytes, int64_t pitch) {
+    return is_whole_lines(p, bytes | pitch) ||
+           (streams_long(p, bytes) && pitch % static_cast<int64_t>(sizeof(T)) == 0);
+}
 
 // Non-temporal copy of whole cache lines to a destination that begins with one; fence before others
 // read it.

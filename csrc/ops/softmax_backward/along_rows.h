@@ -2,6 +2,7 @@
 // element or every second one.
 #pragma once
 
+#include <algorithm>
 #include <type_traits>
 
 #include "isa/prefetch.h"
@@ -174,9 +175,11 @@ AG_INLINE void write_pair(const T* g, const T* y, LanePair sum, bool no_nan, U* 
 // out = output * (grad_output - of_these) of n elements. Returns `sum` and, if kSums, the products
 // of as many others, whose loads overlap these stores, added to its lanes as sum_products() does.
 // Of out, whole cache lines are streamed; then it begins a number of elements before a line.
+// `asks`: for what lies `ahead` bytes behind the others or, where there are none, behind these.
 template <int kStep, bool kSums, class T, class U, class Flag>
 AG_INLINE Lanes write_and_sum(const Inputs<T>& in, float of_these, U* out, bool streams,
-                              const Inputs<T>& next, int n, Flag asks, Lanes sum) {
+                              const Inputs<T>& next, int n, Flag asks, Lanes sum,
+                              uintptr_t ahead = kAhead) {
     constexpr int kBeyond = kStep - 1;
     const Lanes s = splat(of_these);
     const LanePair both = {s, s};
@@ -196,9 +199,10 @@ AG_INLINE Lanes write_and_sum(const Inputs<T>& in, float of_these, U* out, bool 
     int i = 0;
     for (; i + kPairLanes + kBeyond <= both_m; i += kPairLanes) {
         write_pair<kStep>(rest.g + kStep * i, rest.y + kStep * i, both, no_nan, to + i, streams);
-        if (!kSums) continue;
+        const Inputs<T>& later = kSums ? next_rest : rest;
         if (asks)
-            prefetch_loads(next_rest.g + kStep * i, next_rest.y + kStep * i, kStep * kPairLanes);
+            prefetch_loads(later.g + kStep * i, later.y + kStep * i, kStep * kPairLanes, ahead);
+        if (!kSums) continue;
         const LanePair product = pair_products<kStep>(next_rest, i);
         sum = (sum + product.low) + product.high;
     }
@@ -210,6 +214,22 @@ AG_INLINE Lanes write_and_sum(const Inputs<T>& in, float of_these, U* out, bool 
     for (; i + kLanes + kBeyond <= next_m; i += kLanes) sum = sum + products<kStep>(next_rest, i);
     if (i < next_m) sum = sum + first_products<kStep>(next_rest, i, next_m - i);
     return rotate(sum, -next_head);
+}
+
+// Rows past the caches, each summed and then written. Those that lie this far behind one, or the
+// next one, are asked for while it is written: then sums come from the nearest cache, and memory
+// reads and writes all the time.
+template <class T>
+AG_NOINLINE void stream_rows(const RowSet& rows, int n) {
+    constexpr uintptr_t kRowsAhead = 2 * kAhead;  // bytes; half of it takes up to 1.5 times as long
+    const uintptr_t ahead = std::max(kRowsAhead, static_cast<uintptr_t>(n) * sizeof(T));
+    for (int row = 0; row < rows.count; ++row) {
+        const Inputs<T> in = {reinterpret_cast<const T*>(rows.g + row * rows.stride[0]),
+                              reinterpret_cast<const T*>(rows.y + row * rows.stride[1])};
+        const float sum = sum_products<1>(in, n, std::false_type{});
+        write_and_sum<1, false>(in, sum, reinterpret_cast<T*>(rows.out + row * rows.stride[2]),
+                                true, in, n, std::true_type{}, Lanes{}, ahead);
+    }
 }
 
 }  // namespace

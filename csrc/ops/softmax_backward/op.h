@@ -61,6 +61,7 @@ struct SoftmaxBackward {
         bool split;
         int64_t chunks_per_task, tasks;
         bool asks;              // kAlongRows: for loads to come; of planes, for the next one
+        bool asks_for_rows;     // kAlongRows past the caches: for the rows after the one written
         bool asks_into_second;  // kAcrossRows and short rows: for them, into the second cache
         bool streaming_fits;
         bool rows_fill_lines;  // kAlongRows: whole cache lines of the result
