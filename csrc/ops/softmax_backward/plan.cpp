@@ -24,6 +24,7 @@ constexpr int64_t kNearRunBytes = 1024;
 constexpr int64_t kFarTileBytes = 16 << 20;
 constexpr int64_t kFarRunBytes = 2048;
 constexpr int64_t kPage = 4096;
+constexpr int64_t kMostRunBytes = kPage;  // across rows; longer ones take 1.1 times as long
 constexpr double kUneven = 1.1;  // a share over the mean that costs less than shorter runs do
 constexpr int64_t kTaskBytes = 64 << 10;  // of rows along memory
 
@@ -84,12 +85,12 @@ int64_t column_count(const Op::Plan& plan) {
     constexpr int64_t kInputs = 2;
     const int64_t element_bytes = kInputs * static_cast<int64_t>(data_type_size(plan.dtype));
     const int64_t extent = plan.rows.extent[plan.rows.count - 1];
-    const bool is_near = plan.traversal == Op::Traversal::kAcrossRows && !plan.is_plane &&
-                         !lie_pages_apart(plan) &&
+    const bool is_across = plan.traversal == Op::Traversal::kAcrossRows && !plan.is_plane;
+    const bool is_near = is_across && !lie_pages_apart(plan) &&
                          plan.length <= kNearTileBytes / (kInputs * kNearRunBytes);
     const int64_t tile_bytes = is_near ? kNearTileBytes : kFarTileBytes;
     const int64_t run_bytes = is_near ? kNearRunBytes : kFarRunBytes;
-    int64_t columns = Op::kMaxColumns;
+    int64_t columns = is_across ? kInputs * kMostRunBytes / element_bytes : Op::kMaxColumns;
     while (columns * element_bytes > kInputs * run_bytes &&
            plan.length > tile_bytes / (columns * element_bytes))
         columns /= 2;
