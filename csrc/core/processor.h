@@ -13,9 +13,10 @@ struct Prefetching {
     bool into_second;
     // Whether softmax, while it writes a plane, asks for the next one. Tried on Zen 4 only.
     bool next_plane;
-    // Whether softmax, while it writes a row of float past the caches, asks for the rows after it;
-    // else it reads the next one meanwhile. Tried on Zen 5 only.
-    bool next_rows;
+    // Whether sums of channels that are last ask for what lies further along memory; and softmax,
+    // while it writes a row of float past the caches, for the rows after it, where it else reads
+    // the next one meanwhile. Tried on Zen 5 only.
+    bool far_along_memory;
 };
 
 const Prefetching& prefetching();

@@ -217,9 +217,10 @@ Op::Plan Op::plan(const Args& args) {
     // From a cache it gains nothing and costs instructions.
     plan.asks = plan.bytes > kCachedBytes &&
                 (plan.is_plane ? asks_for_next_plane(plan, size) : prefetching().along_memory);
-    plan.asks_for_rows = plan.asks && prefetching().next_rows && plan.dtype == DataType::kFloat32 &&
-                         plan.out_dtype == plan.dtype && plan.traversal == Traversal::kAlongRows &&
-                         plan.step == 1 && plan.chunks == 1;
+    plan.asks_for_rows = plan.asks && prefetching().far_along_memory &&
+                         plan.dtype == DataType::kFloat32 && plan.out_dtype == plan.dtype &&
+                         plan.traversal == Traversal::kAlongRows && plan.step == 1 &&
+                         plan.chunks == 1;
     plan.asks_into_second = prefetching().into_second;
     plan.streaming_fits =
         out.data != grad.data && out.data != args.tensors[kOutput]->data &&
