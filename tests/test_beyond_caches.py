@@ -158,8 +158,8 @@ def test_matrices(inputs: str, outputs: str, beyond: int, dtype: np.dtype) -> No
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 @pytest.mark.parametrize("beyond", [0, 3])
-@pytest.mark.parametrize("length", [9, 20, 49, 64, 127, 130])
-def test_short_rows(length: int, beyond: int, dtype: np.dtype) -> None:
+@pytest.mark.parametrize("length", [9, 20, 49, 64, 127, 130, 1024, 2064])
+def test_rows(length: int, beyond: int, dtype: np.dtype) -> None:
     """Of softmax, and of PReLU's channels, several of which are one store."""
     channels = 70
     shape = (-(-BYTES // (6 * channels * length * dtype.itemsize)) * 2, channels, length)
