@@ -21,8 +21,9 @@ unsigned amd_family() {
 Prefetching prefetching_of(unsigned amd_family) {
     constexpr unsigned kZen3And4 = 0x19;  // measured on Zen 4, assumed of Zen 3
     constexpr unsigned kZen5 = 0x1a;
-    if (amd_family == kZen3And4) return {false, true, true, false};
-    return {true, false, false, amd_family == kZen5};
+    if (amd_family == kZen3And4) return {false, true, NextPlane::kFromMemory, false};
+    if (amd_family == kZen5) return {true, false, NextPlane::kSmallOrNarrow, true};
+    return {true, false, NextPlane::kNone, false};
 }
 
 // Not made by a first call, under a lock that a child forked meanwhile would find taken.

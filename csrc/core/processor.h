@@ -3,6 +3,10 @@
 
 namespace ascend_grad {
 
+// Which planes softmax asks for while it writes the one before: none; those that come from memory
+// (tried on Zen 4 only); of 16 bit also small ones from a cache, of float small ones only (Zen 5).
+enum class NextPlane { kNone, kFromMemory, kSmallOrNarrow };
+
 // Measured (docs/performance.md, "Prefetching").
 struct Prefetching {
     // Whether channel sums and softmax ask for what they will load along memory. Where not,
@@ -11,8 +15,7 @@ struct Prefetching {
     // Whether they ask for other lines, and softmax for short rows, into the second cache; else
     // into the first.
     bool into_second;
-    // Whether softmax, while it writes a plane, asks for the next one. Tried on Zen 4 only.
-    bool next_plane;
+    NextPlane next_plane;
     // Whether sums of channels that are last ask for what lies further along memory; and softmax,
     // while it writes a row of float past the caches, for the rows after it, where it else reads
     // the next one meanwhile. Tried on Zen 5 only.

@@ -179,8 +179,21 @@ void cut_into_tasks(Op::Plan& plan, int64_t row_bytes) {
 
 // Two planes have to fit the second cache. Tasks that are chunks go from plane to plane too seldom.
 bool asks_for_next_plane(const Op::Plan& plan, int64_t size) {
-    return prefetching().next_plane && plan.rows.count > 1 && !plan.split &&
-           saturated_bytes(plan.length, 2 * size * plan.rows_per_group) <= kNearTileBytes / 2;
+    constexpr int64_t kSmall = 32 << 10;
+    constexpr int64_t kSmallNarrowBytes = 4 << 20, kNarrowBytes = 20 << 20;  // from where it pays
+    const int64_t inputs = saturated_bytes(plan.length, 2 * size * plan.rows_per_group);
+    if (plan.rows.count == 1 || plan.split || inputs > kNearTileBytes / 2) return false;
+    const bool is_narrow = size == 2, is_small = inputs <= kSmall;
+    switch (prefetching().next_plane) {
+        case NextPlane::kNone:
+            return false;
+        case NextPlane::kFromMemory:
+            return plan.bytes > kCachedBytes;
+        case NextPlane::kSmallOrNarrow:
+            if (!is_narrow) return is_small && plan.bytes > kCachedBytes;
+            return plan.bytes > (is_small ? kSmallNarrowBytes : kNarrowBytes);
+    }
+    return false;
 }
 
 }  // namespace
@@ -215,8 +228,8 @@ Op::Plan Op::plan(const Args& args) {
     plan.bytes = saturated_bytes(grad.numel, 2 * size + out_size);
     cut_into_tasks(plan, saturated_bytes(plan.length, 2 * size + out_size));
     // From a cache it gains nothing and costs instructions.
-    plan.asks = plan.bytes > kCachedBytes &&
-                (plan.is_plane ? asks_for_next_plane(plan, size) : prefetching().along_memory);
+    plan.asks = plan.is_plane ? asks_for_next_plane(plan, size)
+                              : plan.bytes > kCachedBytes && prefetching().along_memory;
     plan.asks_for_rows = plan.asks && prefetching().far_along_memory &&
                          plan.dtype == DataType::kFloat32 && plan.out_dtype == plan.dtype &&
                          plan.traversal == Traversal::kAlongRows && plan.step == 1 &&
