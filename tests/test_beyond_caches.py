@@ -173,9 +173,11 @@ def test_rows(length: int, beyond: int, dtype: np.dtype) -> None:
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 @pytest.mark.parametrize("beyond", [0, 3])
-@pytest.mark.parametrize("plane", [(5, 2), (16, 3), (3, 16), (7, 11), (30, 17), (64, 4)])
-def test_small_planes(plane: tuple[int, int], beyond: int, dtype: np.dtype) -> None:
-    """Of softmax, in one loop and, of every other matrix, in two."""
+@pytest.mark.parametrize(
+    "plane", [(5, 2), (16, 3), (3, 16), (7, 11), (30, 17), (64, 4), (64, 64), (300, 41)]
+)
+def test_planes_of_softmax(plane: tuple[int, int], beyond: int, dtype: np.dtype) -> None:
+    """In one loop and, of every other matrix, in two."""
     count = BYTES // (40 * math.prod(plane) * dtype.itemsize)
     x = values((count, 80, *plane), dtype, "nchw", 1)
     out = results((count, 80, *plane), dtype, "nchw", beyond)

@@ -227,7 +227,7 @@ Op::Plan Op::plan(const Args& args) {
     const int64_t out_size = static_cast<int64_t>(data_type_size(out.dtype));
     plan.bytes = saturated_bytes(grad.numel, 2 * size + out_size);
     cut_into_tasks(plan, saturated_bytes(plan.length, 2 * size + out_size));
-    // From a cache it gains nothing and costs instructions.
+    // Rows from a cache gain nothing by it, and it costs instructions.
     plan.asks = plan.is_plane ? asks_for_next_plane(plan, size)
                               : plan.bytes > kCachedBytes && prefetching().along_memory;
     plan.asks_for_rows = plan.asks && prefetching().far_along_memory &&
