@@ -1,5 +1,8 @@
 // Limit kernels that also compute, compiled once per instruction set level: what the operators'
 // arithmetic costs at least, in whole vectors of contiguous memory, with the lanes of csrc/isa.
+#include <algorithm>
+#include <type_traits>
+
 #include "isa/shuffle.h"
 #include "isa/stream.h"
 #include "traffic.h"
@@ -100,6 +103,61 @@ AG_INLINE void softmax(const Part<T>& part) {
     }
 }
 
+// The same of a strip of a plane: `rows` runs, whose columns are summed four runs at a time and
+// then written from the last run on.
+template <class T>
+AG_INLINE void softmax_strip(const Part<T>& part, int64_t rows, const Strips& strips) {
+    constexpr int kTogether = 4;
+    alignas(kLineBytes) float sums[kMostColumns];
+    std::fill_n(sums, strips.columns, 0.0f);
+    const auto add = [&](int64_t row, auto together) AG_INLINE_LAMBDA {
+        const int64_t first = row * strips.pitch;
+        for (int64_t i = first; i < first + strips.columns; i += kPairLanes) {
+            LanePair sum = load_pair(sums + i - first);
+            for (int k = 0; k < together; ++k) {
+                const int64_t at = i + k * strips.pitch;
+                sum = sum + load_pair(part.first + at) * load_pair(part.second + at);
+            }
+            store_pair(sums + i - first, sum);
+        }
+    };
+    const auto write = [&](int64_t row, auto together) AG_INLINE_LAMBDA {
+        const int64_t first = row * strips.pitch;
+        for (int64_t i = first; i < first + strips.columns; i += kPairLanes) {
+            const LanePair sum = permuted_as<T>(load_pair(sums + i - first));
+            for (int k = 0; k < together; ++k) {
+                const int64_t at = i + k * strips.pitch;
+                store_packed_to(part.target + at,
+                                pack_permuted<T>(load_permuted(part.second + at) *
+                                                 (load_permuted(part.first + at) - sum)),
+                                part.stream);
+            }
+        }
+    };
+    const std::integral_constant<int, 1> one;
+    const std::integral_constant<int, kTogether> several;
+    int64_t row = 0;
+    for (; row + kTogether <= rows; row += kTogether) add(row, several);
+    for (; row < rows; ++row) add(row, one);
+    for (; row >= kTogether; row -= kTogether) write(row - kTogether, several);
+    for (; row > 0; --row) write(row - 1, one);
+}
+
+// Step `step` of `steps`.
+template <class T>
+void softmax_step(const Traffic& traffic, bool stream, int64_t steps, int64_t step) {
+    const Strips& strips = traffic.strips;
+    const int64_t per_plane = strips.pitch / strips.columns, planes = steps / per_plane;
+    const int64_t elements = traffic.source_lines * kLineBytes / static_cast<int64_t>(sizeof(T));
+    const int64_t rows = elements / strips.pitch, plane = step / per_plane;
+    const int64_t begin = share(rows, plane, planes);
+    const int64_t at = begin * strips.pitch + step % per_plane * strips.columns;
+    softmax_strip<T>({reinterpret_cast<const T*>(traffic.first) + at,
+                      reinterpret_cast<const T*>(traffic.second) + at,
+                      reinterpret_cast<T*>(traffic.target) + at, 0, 0, stream},
+                     share(rows, plane + 1, planes) - begin, strips);
+}
+
 // The pairs before those at p, which the compiler is to load anew.
 AG_INLINE LanePair neighbours(const float* p) {
     asm("" : "+r"(p));
@@ -147,6 +205,10 @@ void compute(const Traffic& traffic, bool stream, int64_t steps, int64_t begin, 
     LanePair sums[3] = {{}, {}, {splat(kParameter), splat(kParameter)}};
     for (LanePair& sum : sums) renew(sum);
     for (int64_t step = begin; step < end; ++step) {
+        if (traffic.strips.pitch > 0) {
+            softmax_step<T>(traffic, stream, steps, step);
+            continue;
+        }
         const int64_t from = share(sources, step, steps) * kElements;
         const int64_t to = share(targets, step, steps) * kElements;
         Part<T> part{reinterpret_cast<const T*>(traffic.first) + from,

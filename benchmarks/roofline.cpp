@@ -142,9 +142,13 @@ Mover mover_of(const std::string& dtype) {
     throw std::invalid_argument("no such dtype");
 }
 
-void run(const Traffic& traffic, Mover move, bool stream, int threads, int64_t step_bytes) {
+int64_t step_count(const Traffic& traffic, int64_t step_bytes) {
     const int64_t lines = std::max(traffic.source_lines, traffic.target_lines);
-    const int64_t steps = std::max<int64_t>(1, lines * kLineBytes / step_bytes);
+    return std::max<int64_t>(1, lines * kLineBytes / step_bytes);
+}
+
+void move_all(const Traffic& traffic, Mover move, bool stream, int threads, int64_t step_bytes) {
+    const int64_t steps = step_count(traffic, step_bytes);
     parallel_for(steps, threads, [&](int64_t begin, int64_t end) {
         move(traffic, stream, steps, begin, end);
 #if defined(__x86_64__)
@@ -180,12 +184,25 @@ bool fits(const Traffic& traffic) {
     return false;
 }
 
+// Whether the buffers are whole planes in whole strips, or none are asked for.
+bool has_whole_strips(const Traffic& traffic, const std::string& dtype, int64_t step_bytes) {
+    constexpr int64_t kVectors = 32;
+    const auto& [columns, pitch] = traffic.strips;
+    if (columns == 0 && pitch == 0) return true;
+    if (traffic.arithmetic != Arithmetic::kSoftmax || columns <= 0 || columns > kMostColumns ||
+        columns % kVectors != 0 || pitch <= 0 || pitch % columns != 0)
+        return false;
+    const int64_t row_lines = pitch * (dtype == "float32" ? 4 : 2) / kLineBytes;
+    return traffic.source_lines % row_lines == 0 &&
+           step_count(traffic, step_bytes) % (pitch / columns) == 0;
+}
+
 // Seconds of each of `repeats` passes over the buffers, on average. Addresses are multiples of 64;
 // what lies behind the last whole line is left out.
 double seconds(uintptr_t first, uintptr_t second, int64_t source_bytes, uintptr_t target,
                int64_t target_bytes, bool stream, int threads, int64_t repeats,
                const std::string& dtype, const std::string& op, int additions, int shifted,
-               int equal, int64_t row, int64_t step_bytes) {
+               int equal, int64_t row, int64_t columns, int64_t pitch, int64_t step_bytes) {
     if ((first | second | target) % kLineBytes != 0)
         throw std::invalid_argument("buffers must lie on cache lines");
     const Traffic traffic{reinterpret_cast<const Line*>(first),
@@ -195,16 +212,19 @@ double seconds(uintptr_t first, uintptr_t second, int64_t source_bytes, uintptr_
                           target_bytes / kLineBytes,
                           arithmetic_of(op),
                           {additions, shifted, equal},
-                          row};
+                          row,
+                          {columns, pitch}};
     if (row < 0 || step_bytes < kStepBytes)
         throw std::invalid_argument("row must not be negative, step_bytes at least 4096");
     if (dtype.empty() != op.empty() || !fits(traffic))
         throw std::invalid_argument("a dtype and the operator's buffers, or neither");
+    if (!has_whole_strips(traffic, dtype, step_bytes))
+        throw std::invalid_argument("columns must divide pitch, which steps of strips must fill");
     const Mover move = mover_of(dtype);
     const py::gil_scoped_release release;
     using Clock = std::chrono::steady_clock;
     const auto start = Clock::now();
-    for (int64_t i = 0; i < repeats; ++i) run(traffic, move, stream, threads, step_bytes);
+    for (int64_t i = 0; i < repeats; ++i) move_all(traffic, move, stream, threads, step_bytes);
     return std::chrono::duration<double>(Clock::now() - start).count() /
            static_cast<double>(repeats);
 }
@@ -221,13 +241,14 @@ PYBIND11_MODULE(_bench, m) {
         "seconds", seconds, py::arg("first"), py::arg("second"), py::arg("source_bytes"),
         py::arg("target"), py::arg("target_bytes"), py::arg("stream"), py::arg("threads"),
         py::arg("repeats"), py::arg("dtype") = "", py::arg("op") = "", py::arg("additions") = 0,
-        py::arg("shifted") = 0, py::arg("equal") = 1, py::arg("row") = 0,
-        py::arg("step_bytes") = kStepBytes,
+        py::arg("shifted") = 0, py::arg("equal") = 1, py::arg("row") = 0, py::arg("columns") = 0,
+        py::arg("pitch") = 0, py::arg("step_bytes") = kStepBytes,
         "Seconds of one pass that reads two buffers (or one: second=0) and writes one (or none: "
         "target=0); with a dtype, one that also does an operator's arithmetic in float. Pooling: "
         "`additions` per four elements of the target, `shifted` of them of neighbours in a vector; "
         "`equal` elements are rounded once. Batch normalisation: rows of `row` elements are added "
-        "up by themselves. Softmax: of each buffer `step_bytes` are read before they are written.");
+        "up by themselves. Softmax: of each buffer `step_bytes` are read before they are written; "
+        "with a pitch, as strips of `columns` of rows that are `pitch` elements apart.");
 }
 
 }  // namespace ascend_grad::bench

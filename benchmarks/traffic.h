@@ -25,6 +25,13 @@ struct Windows {
     int32_t equal;      // elements of the target under the same windows, which are rounded once
 };
 
+// kSoftmax along a strided axis: planes whose rows are `pitch` elements apart, which fill them, in
+// strips of columns; a step is a strip of a plane. 0: a step is a row, or several.
+struct Strips {
+    int64_t columns, pitch;  // multiples of 32
+};
+constexpr int64_t kMostColumns = 4096;
+
 // One or two sources of equal size that are read, and a target that is written; sizes in lines, 0
 // for none.
 struct Traffic {
@@ -35,6 +42,7 @@ struct Traffic {
     Arithmetic arithmetic;
     Windows windows;
     int64_t row;  // kBatchNorm: elements that are added up by themselves; 0: all are one row
+    Strips strips;
 };
 
 // Does steps [begin, end) of `steps` equal shares of all buffers.

@@ -236,6 +236,28 @@ def test_the_limit_of_softmax_has_the_sums_before_it_writes(
     np.testing.assert_array_equal(written, want.astype(g.dtype))
 
 
+@pytest.mark.parametrize("columns", [64, 96])
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_the_limit_of_softmax_along_a_strided_axis_takes_strips(
+    dtype: str, stream: bool, columns: int
+) -> None:
+    """Two planes, of 60 and 61 rows."""
+    pitch, lengths = 192, (60, 61)
+    size = sum(lengths) * pitch * (4 if dtype == "float32" else 2)
+    g, y, written = operands(dtype, size, size, size)
+    how = {"op": "softmax_backward", "columns": columns, "pitch": pitch, "dtype": dtype}
+    how["step_bytes"] = size // (2 * pitch // columns)
+    compute(g, y, written, stream=stream, **how)
+    planes = (np.split(x.reshape(-1, pitch), [lengths[0]]) for x in (g, y, written))
+    for gs, ys, result in zip(*planes, strict=True):
+        gs, ys = gs.astype(np.float32), ys.astype(np.float32)
+        sums = np.zeros(pitch, np.float32)
+        for product in gs * ys:
+            sums += product
+        np.testing.assert_array_equal(result, (ys * (gs - sums)).astype(g.dtype))
+
+
 @pytest.mark.parametrize("equal", [1, 3])
 @pytest.mark.parametrize("stream", [False, True])
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -252,9 +274,13 @@ def test_the_limit_of_pooling_writes_every_element(dtype: str, stream: bool, equ
 
 
 def test_limits_know_rows_and_what_is_read_before_it_is_written() -> None:
-    def arithmetic(operator: str, name: str) -> dict[str, Any]:
+    def ways(operator: str, name: str) -> list[dict[str, Any]]:
         case = next(c for c in grid() if c.operator == operator and c.name == name)
-        return roofline.arithmetic(Problem(case, "bfloat16"))
+        return list(roofline.arithmetic(Problem(case, "bfloat16")).values())
+
+    def arithmetic(operator: str, name: str) -> dict[str, Any]:
+        (only,) = ways(operator, name)
+        return only
 
     batch_norm, softmax = "batch_norm_reduce_backward", "softmax_backward"
     assert arithmetic(batch_norm, "8x2048x7x7")["row"] == 49
@@ -262,8 +288,12 @@ def test_limits_know_rows_and_what_is_read_before_it_is_written() -> None:
     assert "row" not in arithmetic(batch_norm, "32x256x14x14")
     assert arithmetic(softmax, "1000000x10 dim-1")["step_bytes"] == STEP_BYTES
     assert arithmetic(softmax, "8x32000 dim-1")["step_bytes"] == 64000
-    assert arithmetic(softmax, "1024x4096 dim0")["step_bytes"] == 1024 * 64
-    assert arithmetic(softmax, "4096x1024 dim-1 [t]")["step_bytes"] == 1024 * 64
+    for name in ("1024x4096 dim0", "4096x1024 dim-1 [t]"):
+        strips = {(w["columns"], w["pitch"], w["step_bytes"]) for w in ways(softmax, name)}
+        assert strips == {(n, 4096, 1024 * 2 * n) for n in (512, 1024, 2048, 4096)}
+    positions = arithmetic(softmax, "64x1000x49 dim1")  # 32 of them are whole vectors
+    assert positions["columns"] == positions["pitch"] == 32 * 49
+    assert positions["step_bytes"] == 1000 * 49 * 2
 
 
 @pytest.mark.parametrize("row", [2, 49, 196, 255])
@@ -306,6 +336,10 @@ def test_limits_refuse_buffers_that_are_not_the_operators() -> None:
     ):
         with pytest.raises(ValueError, match="operator"):
             compute(g, None, written, stream=False, **how)
+    strips = {"op": "softmax_backward", "dtype": "float32"}
+    for columns, pitch in ((48, 96), (64, 96), (0, 64), (64, 0), (8192, 8192), (64, 96 * 1024)):
+        with pytest.raises(ValueError, match="columns must divide pitch"):
+            compute(written, written, written, stream=False, columns=columns, pitch=pitch, **strips)
     for how in ({"row": -1}, {"step_bytes": 64}):
         with pytest.raises(ValueError, match="row must not be negative"):
             compute(g, None, written, stream=False, **how)

@@ -14,6 +14,8 @@ from ascend_grad.bench.problem import Problem
 # What a step of a kernel reads of each source, at least.
 _STEP_BYTES = 4096
 _CACHE_LINE = 64
+_VECTORS = 32  # elements of two vectors of floats
+_COLUMNS = (512, 1024, 2048, 4096)
 _SHORT_ROW = 64
 # Below this a second thread may cost more than it brings: the limit may use one.
 _SMALL_BYTES = 1 << 20
@@ -25,24 +27,25 @@ def kernels(problem: Problem, threads: int, computing: bool = False) -> dict[str
     """Ways to move the bytes, by name; each takes a number of passes and returns seconds per pass.
     The fastest is the limit. `computing`: elements are also widened to float, the operator's sums
     and results made of them, and these rounded to the case's dtype."""
-    computed = arithmetic(problem) if computing else {}
+    ways = arithmetic(problem) if computing else {"": {}}
     teams = {1, threads} if problem.moved_bytes < _SMALL_BYTES else {threads}
     can_stream = problem.target is not None and _bench.has_streaming_stores
     return {
-        f"{'NT' if stream else 'regular'} {team}T": _kernel(problem, stream, team, computed)
+        f"{'NT' if stream else 'regular'} {team}T{way}": _kernel(problem, stream, team, computed)
+        for way, computed in ways.items()
         for team in sorted(teams)
         for stream in ((False, True) if can_stream else (False,))
     }
 
 
-def arithmetic(problem: Problem) -> dict[str, Any]:
-    """Arguments of the native kernels that compute.
+def arithmetic(problem: Problem) -> dict[str, dict[str, Any]]:
+    """Arguments of the native kernels that compute, by what tells their names apart.
 
     Batch normalisation adds up the positions of an item's channel by themselves, which counts where
-    they are few. Softmax has to read a row, or all rows that share cache lines with it, before it
-    writes any of them. Pooling's additions are an average, rounded down: over the rows of windows
-    that cover an element for every column of windows, then over those columns, whose neighbours
-    have to be shifted into place where columns lie side by side."""
+    they are few. Softmax has to read a row before it writes any of it, so along a strided axis a
+    strip of neighbouring rows; of several widths. Pooling's additions are an average, rounded down:
+    over the rows of windows that cover an element for every column of windows, then over those
+    columns, whose neighbours have to be shifted into place where columns lie side by side."""
     case = problem.case
     result = {"dtype": problem.dtype, "op": case.operator}
     if case.operator == AVG_POOL:
@@ -55,12 +58,28 @@ def arithmetic(problem: Problem) -> dict[str, Any]:
     elif case.operator == SOFTMAX:
         axis = case.attributes["dim"]
         stride = problem.grad.strides[axis]
+        if stride > problem.grad.itemsize and (strips := _strips(problem, case.shape[axis])):
+            return {f" {n} columns": result | strip for n, strip in strips.items()}
         result["step_bytes"] = max(_STEP_BYTES, case.shape[axis] * min(stride, _CACHE_LINE))
     elif case.operator == BATCH_NORM and not case.layout:
         positions = math.prod(case.shape[2:])
         if 1 < positions < _SHORT_ROW:
             result |= {"row": positions, "step_bytes": 16 * _STEP_BYTES}
-    return result
+    return {"": result}
+
+
+def _strips(problem: Problem, length: int) -> dict[int, dict[str, int]]:
+    """Softmax along a strided axis whose planes are dense: arguments by columns of a strip. Rows
+    that are no whole vectors are taken several at a time, as longer ones."""
+    stride = problem.grad.strides[problem.case.attributes["dim"]]
+    pitch = math.lcm(stride // problem.grad.itemsize, _VECTORS)
+    if problem.grad.size % pitch or length * stride < _STEP_BYTES:
+        return {}
+    widths = [n for n in _COLUMNS if pitch % n == 0] or [pitch] * (pitch <= max(_COLUMNS))
+    return {
+        n: {"columns": n, "pitch": pitch, "step_bytes": length * stride * n // pitch}
+        for n in widths
+    }
 
 
 def _kernel(problem: Problem, stream: bool, threads: int, computed: dict[str, Any]) -> Kernel:
