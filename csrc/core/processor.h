@@ -4,7 +4,8 @@
 namespace ascend_grad {
 
 // Which planes softmax asks for while it writes the one before: none; those that come from memory
-// (tried on Zen 4 only); of 16 bit also small ones from a cache, of float small ones only (Zen 5).
+// (tried on Zen 4 only); of 16 bit also small ones from a cache, of float small ones that come from
+// memory (Zen 5).
 enum class NextPlane { kNone, kFromMemory, kSmallOrNarrow };
 
 // Measured (docs/performance.md, "Prefetching").
@@ -16,9 +17,9 @@ struct Prefetching {
     // into the first.
     bool into_second;
     NextPlane next_plane;
-    // Whether sums of channels that are last ask for what lies further along memory; and softmax,
-    // while it writes a row of float past the caches, for the rows after it, where it else reads
-    // the next one meanwhile. Tried on Zen 5 only.
+    // Whether sums of channels that are last ask for what lies further along memory, and pooling
+    // for rows further ahead; and softmax, while it writes a row of float past the caches, for the
+    // rows after it, where it else reads the next one meanwhile. Tried on Zen 5 only.
     bool far_along_memory;
 };
 

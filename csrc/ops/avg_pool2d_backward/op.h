@@ -80,7 +80,8 @@ struct AvgPool2dBackward {
         int64_t rows_together;              // that are transposed at a time
         int64_t plane_count, planes_per_task, tasks;
         bool streaming_fits;
-        int64_t bytes;  // that the call moves
+        int64_t bytes;       // that the call moves
+        uintptr_t prefetch;  // rows of quotients: how many bytes ahead grad_output is asked for
     };
 
     struct Kernels {

@@ -98,6 +98,7 @@ class QuotientRows : public PoolTile<T> {
               end_(reinterpret_cast<const T*>(rows.plane_end_)),
               stride_(rows.plan_.height_stride[0]),
               step_(rows.element_stride(0)),
+              ahead_(rows.plan_.prefetch),
               windows_(rows.windows_),
               rounds_(sizeof(T) == sizeof(float) && rows.plan_.mode != Op::Mode::kFloat32) {}
 
@@ -115,7 +116,7 @@ class QuotientRows : public PoolTile<T> {
       private:
         AG_INLINE const char* address(int64_t i, int j) const {
             const char* p = from_ + i * stride_ + j * step_;
-            Base::prefetch_ahead(p);
+            prefetch<Cache::kFirst>(p, ahead_, 1);
             return p;
         }
         AG_INLINE Lanes rounded(Lanes x) const { return rounds_ ? rows_.rounded_by_mode(x) : x; }
@@ -139,6 +140,7 @@ class QuotientRows : public PoolTile<T> {
         const char* from_;
         const T* end_;
         const int64_t stride_, step_;
+        const uintptr_t ahead_;
         const int windows_;
         const bool rounds_;
     };

@@ -117,8 +117,6 @@ class PoolTile {
         if (c < columns_) store_first(out + c, result_by_mode(load(line + c)), columns_ - c);
         sink.commit(columns_);
     }
-    // What will be read some rows later: measured to gain up to a fifth from memory.
-    static AG_INLINE void prefetch_ahead(const char* p) { prefetch<Cache::kFirst>(p, 2048, 1); }
     // x / divisor; by multiplication where that gives the same bits.
     AG_INLINE Lanes quotient(Lanes x, Lanes divisor) const {
         x = rounded_by_mode(x);
