@@ -1,5 +1,6 @@
 // Limit kernels that also compute, compiled once per instruction set level: what the operators'
-// arithmetic costs at least, in whole vectors of contiguous memory, with the lanes of csrc/isa.
+// arithmetic costs at least, in whole vectors (softmax along a strided axis: of strips; else of
+// contiguous memory), with the lanes of csrc/isa.
 #include <algorithm>
 #include <type_traits>
 
@@ -113,18 +114,19 @@ AG_INLINE void softmax_strip(const Part<T>& part, int64_t rows, const Strips& st
     const auto add = [&](int64_t row, auto together) AG_INLINE_LAMBDA {
         const int64_t first = row * strips.pitch;
         for (int64_t i = first; i < first + strips.columns; i += kPairLanes) {
-            LanePair sum = load_pair(sums + i - first);
+            LanePair sum = load_pair(sums + (i - first));
             for (int k = 0; k < together; ++k) {
                 const int64_t at = i + k * strips.pitch;
                 sum = sum + load_pair(part.first + at) * load_pair(part.second + at);
             }
-            store_pair(sums + i - first, sum);
+            store_raw(sums + (i - first), sum.low);
+            store_raw(sums + (i - first) + kLanes, sum.high);
         }
     };
     const auto write = [&](int64_t row, auto together) AG_INLINE_LAMBDA {
         const int64_t first = row * strips.pitch;
         for (int64_t i = first; i < first + strips.columns; i += kPairLanes) {
-            const LanePair sum = permuted_as<T>(load_pair(sums + i - first));
+            const LanePair sum = permuted_as<T>(load_pair(sums + (i - first)));
             for (int k = 0; k < together; ++k) {
                 const int64_t at = i + k * strips.pitch;
                 store_packed_to(part.target + at,

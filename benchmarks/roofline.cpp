@@ -192,7 +192,7 @@ bool has_whole_strips(const Traffic& traffic, const std::string& dtype, int64_t 
     if (traffic.arithmetic != Arithmetic::kSoftmax || columns <= 0 || columns > kMostColumns ||
         columns % kVectors != 0 || pitch <= 0 || pitch % columns != 0)
         return false;
-    const int64_t row_lines = pitch * (dtype == "float32" ? 4 : 2) / kLineBytes;
+    const int64_t row_lines = pitch / (kLineBytes / (dtype == "float32" ? 4 : 2));
     return traffic.source_lines % row_lines == 0 &&
            step_count(traffic, step_bytes) % (pitch / columns) == 0;
 }

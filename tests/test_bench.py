@@ -337,9 +337,15 @@ def test_limits_refuse_buffers_that_are_not_the_operators() -> None:
         with pytest.raises(ValueError, match="operator"):
             compute(g, None, written, stream=False, **how)
     strips = {"op": "softmax_backward", "dtype": "float32"}
-    for columns, pitch in ((48, 96), (64, 96), (0, 64), (64, 0), (8192, 8192), (64, 96 * 1024)):
+    for columns, pitch in (
+        *((48, 96), (64, 96), (0, 64), (64, 0), (8192, 8192), (64, 96 * 1024)),
+        *((64, 128), (32, 1 << 62)),  # a step for two strips; more than there is
+    ):
         with pytest.raises(ValueError, match="columns must divide pitch"):
             compute(written, written, written, stream=False, columns=columns, pitch=pitch, **strips)
+    strips["op"] = "prelu_backward"
+    with pytest.raises(ValueError, match="columns must divide pitch"):
+        compute(written, written, written, stream=False, columns=64, pitch=64, **strips)
     for how in ({"row": -1}, {"step_bytes": 64}):
         with pytest.raises(ValueError, match="row must not be negative"):
             compute(g, None, written, stream=False, **how)

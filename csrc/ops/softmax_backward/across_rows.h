@@ -105,7 +105,7 @@ class AcrossRows {
     // Adds every sixteenth element from `first` on; those from `next` on come after them.
     template <int kRuns>
     void add_runs(int first, int next, float* to) const {
-        Runs<kRuns, T> runs;
+        Runs<kRuns, T> runs{};
         for (int k = 0; k < kRuns; ++k) {
             runs.g[k] = input(0, first + k * kLanes);
             runs.y[k] = input(1, first + k * kLanes);
@@ -115,8 +115,10 @@ class AcrossRows {
         if (end == columns_) return;
         const int n = columns_ - end;
         LanePair sum = load_pair(to + end);
-        for (int k = 0; k < kRuns; ++k)
+        for (int k = 0; k < kRuns; ++k) {
+            ask(runs, k, static_cast<size_t>(end));
             sum = sum + load_first_pair(runs.g[k] + end, n) * load_first_pair(runs.y[k] + end, n);
+        }
         store_raw(to + end, sum.low);
         store_raw(to + end + kLanes, sum.high);
     }

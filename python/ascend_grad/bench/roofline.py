@@ -27,7 +27,7 @@ def kernels(problem: Problem, threads: int, computing: bool = False) -> dict[str
     """Ways to move the bytes, by name; each takes a number of passes and returns seconds per pass.
     The fastest is the limit. `computing`: elements are also widened to float, the operator's sums
     and results made of them, and these rounded to the case's dtype."""
-    ways = arithmetic(problem) if computing else {"": {}}
+    ways = arithmetic(problem, threads) if computing else {"": {}}
     teams = {1, threads} if problem.moved_bytes < _SMALL_BYTES else {threads}
     can_stream = problem.target is not None and _bench.has_streaming_stores
     return {
@@ -38,12 +38,13 @@ def kernels(problem: Problem, threads: int, computing: bool = False) -> dict[str
     }
 
 
-def arithmetic(problem: Problem) -> dict[str, dict[str, Any]]:
+def arithmetic(problem: Problem, threads: int = 1) -> dict[str, dict[str, Any]]:
     """Arguments of the native kernels that compute, by what tells their names apart.
 
     Batch normalisation adds up the positions of an item's channel by themselves, which counts where
     they are few. Softmax has to read a row before it writes any of it, so along a strided axis a
-    strip of neighbouring rows; of several widths. Pooling's additions are an average, rounded down:
+    strip of neighbouring rows, of several widths (where there are none, all rows that share cache
+    lines, as if they were contiguous). Pooling's additions are an average, rounded down:
     over the rows of windows that cover an element for every column of windows, then over those
     columns, whose neighbours have to be shifted into place where columns lie side by side."""
     case = problem.case
@@ -58,7 +59,7 @@ def arithmetic(problem: Problem) -> dict[str, dict[str, Any]]:
     elif case.operator == SOFTMAX:
         axis = case.attributes["dim"]
         stride = problem.grad.strides[axis]
-        if stride > problem.grad.itemsize and (strips := _strips(problem, case.shape[axis])):
+        if stride > problem.grad.itemsize and (strips := _strips(problem, threads)):
             return {f" {n} columns": result | strip for n, strip in strips.items()}
         result["step_bytes"] = max(_STEP_BYTES, case.shape[axis] * min(stride, _CACHE_LINE))
     elif case.operator == BATCH_NORM and not case.layout:
@@ -68,17 +69,21 @@ def arithmetic(problem: Problem) -> dict[str, dict[str, Any]]:
     return {"": result}
 
 
-def _strips(problem: Problem, length: int) -> dict[int, dict[str, int]]:
-    """Softmax along a strided axis whose planes are dense: arguments by columns of a strip. Rows
-    that are no whole vectors are taken several at a time, as longer ones."""
-    stride = problem.grad.strides[problem.case.attributes["dim"]]
-    pitch = math.lcm(stride // problem.grad.itemsize, _VECTORS)
-    if problem.grad.size % pitch or length * stride < _STEP_BYTES:
-        return {}
-    widths = [n for n in _COLUMNS if pitch % n == 0] or [pitch] * (pitch <= max(_COLUMNS))
+def _strips(problem: Problem, threads: int) -> dict[int, dict[str, int]]:
+    """Softmax along a strided axis of an array without gaps: arguments by columns of a strip, for
+    widths that leave each thread one. Runs that are no whole vectors are taken several at a time,
+    as longer ones."""
+    grad, axis = problem.grad, problem.case.attributes["dim"]
+    plane_bytes = problem.case.shape[axis] * grad.strides[axis]
+    pitch = math.lcm(grad.strides[axis] // grad.itemsize, _VECTORS)
+    widths = [n for n in _COLUMNS if pitch % n == 0]
+    if not widths and pitch <= max(_COLUMNS):
+        widths = [pitch]
+    steps = {n: plane_bytes * n // pitch for n in widths}
     return {
-        n: {"columns": n, "pitch": pitch, "step_bytes": length * stride * n // pitch}
-        for n in widths
+        n: {"columns": n, "pitch": pitch, "step_bytes": step}
+        for n, step in steps.items()
+        if grad.size % pitch == 0 and step >= _STEP_BYTES and threads * step <= grad.nbytes
     }
 
 
