@@ -14,8 +14,6 @@ namespace {
 constexpr double kUneven = 2.0;
 // Positions that are walked together, which is worth more than even shares, measured.
 constexpr int32_t kManyLanes = 8;
-// Neighbouring channels that a task takes from a cache, measured.
-constexpr int64_t kCachedRunBytes = 2048;
 // Of all operands: what a task moves along positions, at most, and about as much as is enough.
 // Rows of several batch items that are one block lie far apart, and the hardware has to find each
 // item's run of channels: longer runs gain up to a quarter, measured.
@@ -81,10 +79,10 @@ int64_t position_step(const ChannelSumPlan& plan, int k, int64_t size) {
     return plan.positions.stride[0][k] / size;
 }
 
-// Of neighbouring channels: whether positions lie one after the other in every tensor.
-bool follow_each_other(const ChannelSumPlan& plan, int64_t size) {
+// Of neighbouring channels: whether positions lie one after the other in the first `operands`.
+bool follow_each_other(const ChannelSumPlan& plan, int64_t size, int operands) {
     bool result = plan.positions.count == 1;
-    for (int k = 0; k < plan.operands; ++k)
+    for (int k = 0; k < operands; ++k)
         result = result && plan.positions.stride[0][k] == plan.channels * size;
     return result;
 }
@@ -131,7 +129,7 @@ void choose_traversal(ChannelSumPlan& plan, const TensorView* const* views) {
     const bool along_positions = steps && output_steps && !are_short;
     const bool along_channels =
         has_runs && output_has_runs &&
-        (many_channels || plan.row_length == 1 || follow_each_other(plan, size));
+        (many_channels || plan.row_length == 1 || follow_each_other(plan, size, plan.operands));
     plan.position_step = static_cast<int32_t>(step);
     if (along_positions && !(along_channels && plan.row_length < plan.channels)) {
         plan.traversal = Traversal::kAlongPositions;
@@ -168,8 +166,9 @@ void choose_group(ChannelSumPlan& plan, int64_t size, int64_t bytes) {
         plan.prefetch = kNextLoadsBytes;
         return;
     }
+    const bool has_few_lanes = plan.transposes && plan.lanes_together < kSumLanes;
     if (from_memory && plan.lanes_together >= kManyLanes && prefetching().far_along_memory &&
-        (size == 4 || !writes)) {
+        (size == 4 || !writes || has_few_lanes)) {
         // Measured: in the order of memory; but of 16 bit and few channels, or where the third
         // cache holds much of it, a lane's sum is loaded and stored once for four positions.
         const bool is_grouped = size == 2 && plan.lanes_together == kSumLanes &&
@@ -196,7 +195,8 @@ void choose_group(ChannelSumPlan& plan, int64_t size, int64_t bytes) {
 // kAlongChannels: how many positions that follow each other fit a tile: all sixteen, or a number
 // that makes whole vectors.
 int32_t lanes_together(const ChannelSumPlan& plan, int64_t size) {
-    if (!plan.is_direct() || !follow_each_other(plan, size)) return 1;
+    if (plan.stages || !follow_each_other(plan, size, plan.transposes ? kInputs : plan.operands))
+        return 1;
     int32_t lanes = kSumLanes;
     while (lanes > 1 && lanes * plan.channels > kChannelTile) lanes /= 2;
     return lanes == kSumLanes || lanes * plan.channels % kWholeChannels == 0 ? lanes : 1;
@@ -207,7 +207,7 @@ int32_t lanes_together(const ChannelSumPlan& plan, int64_t size) {
 bool can_align(const ChannelSumPlan& plan, int64_t size) {
     const int64_t channels = std::min(plan.channel_tile, plan.channels);
     const int64_t row_stride = plan.rows > 1 ? plan.row_stride[plan.operands - 1] : 0;
-    return plan.is_direct() && follow_each_other(plan, size) &&
+    return plan.is_direct() && follow_each_other(plan, size, plan.operands) &&
            plan.channels % kWholeChannels == 0 &&
            plan.lanes_together * channels * size >= kLongChannelRun && row_stride % kCacheLine == 0;
 }
@@ -253,12 +253,7 @@ void cut_into_tasks(ChannelSumPlan& plan, int64_t size, int64_t bytes) {
                                                 : row_channels(plan, outer, size, bytes);
             break;
         case Traversal::kAlongChannels:
-            // Whole vectors, so that tiles start as aligned as the tensor does. From memory, long
-            // runs count; from a cache, that the lane sums stay in a near one.
-            plan.channel_tile = from_memory ? kChannelTile : kCachedRunBytes / size;
-            plan.channel_tile =
-                std::min(plan.transposes ? kTransposed : kChannelTile,
-                         plan.channel_tile * kSumLanes / lanes / kSumLanes * kSumLanes);
+            plan.channel_tile = plan.transposes ? kTransposed : kChannelTile;
             if (plan.stages) plan.channel_tile = std::min(kChannelTile, kStagedElements / lanes);
             plan.lanes_together =
                 plan.channel_tile < plan.channels ? 1 : lanes_together(plan, size);

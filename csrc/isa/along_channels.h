@@ -124,7 +124,7 @@ class AlongChannels {
                 if (Element::kWrites && plan_.transposes) {
                     for (int i = 0; i < positions.count; ++i)
                         positions.at[i][kOperands - 1] = reinterpret_cast<char*>(
-                            result_ + (held + lane + i * kSumLanes) * kResultPitch);
+                            result_ + (held + lane + i * kSumLanes) * result_pitch());
                 }
                 const int elements = static_cast<int>(least(lanes, n - lane)) * channels_;
                 add_positions(positions, lane, elements);
@@ -133,16 +133,21 @@ class AlongChannels {
             if constexpr (Element::kWrites) {
                 if (!plan_.transposes) continue;
                 held += n;
-                const bool has_room = n == kGroup && held + kGroup <= kResultLines;
+                // Measured: of float, few channels do best line by line.
+                const bool is_by_line = sizeof(T) == 4 && plan_.lanes_together == kSumLanes;
+                const bool has_room = !is_by_line && n == plan_.position_group &&
+                                      held + plan_.position_group <= kResultLines;
                 if (streaming_ && has_room && done + n < length) continue;
                 const int64_t first = begin + done + n - held;
                 store_columns(
                     memory_.address(2, channel_, row) + first * static_cast<int64_t>(sizeof(T)),
-                    plan_.channel_stride[2], result_, kResultPitch, held, channels_, streaming_);
+                    plan_.channel_stride[2], result_, result_pitch(), held, channels_, streaming_);
                 held = 0;
             }
         }
     }
+    // Of positions that are walked together outputs follow each other, too.
+    int result_pitch() const { return plan_.lanes_together > 1 ? channels_ : kResultPitch; }
     // At most n positions, a multiple of 16 where that ends where a cache line of the output does.
     int up_to_line(int64_t row, int64_t begin, int n) const {
         constexpr auto kSize = static_cast<int64_t>(sizeof(T));
