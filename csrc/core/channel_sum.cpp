@@ -38,6 +38,8 @@ constexpr int64_t kManyBlocks = 32;
 // Positions of many channels that are too few for vectors along them, measured.
 constexpr int64_t kShortRow = 8;
 constexpr int kInputs = 2;
+// Channels, neighbours in the inputs alone, that are walked as they lie, measured.
+constexpr int64_t kFewestTransposed = 4;
 static_assert(kChunksPerTask == kTaskElements / kSharedSumBlock);
 
 void view_as_channels_and_rows(ChannelSumPlan& plan, const TensorView* const* views) {
@@ -138,7 +140,10 @@ void choose_traversal(ChannelSumPlan& plan, const TensorView* const* views) {
     plan.traversal = Traversal::kAlongChannels;
     if (along_channels) return;
     const bool crosses = steps && output_has_runs && !are_short;
-    plan.transposes = many_channels && (crosses || (has_runs && output_steps));
+    const bool has_dense_runs =
+        has_runs && (many_channels || (plan.channels >= kFewestTransposed &&
+                                       follow_each_other(plan, size, kInputs)));
+    plan.transposes = (many_channels && crosses) || (has_dense_runs && output_steps);
     if (plan.transposes) {
         if (crosses) plan.traversal = Traversal::kAlongPositions;
         return;
@@ -282,10 +287,12 @@ void plan_channel_sum(ChannelSumPlan& plan, const TensorView* const* views, int 
     view_as_channels_and_rows(plan, views);
     cut_into_blocks(plan);
     choose_traversal(plan, views);
-    plan.asks = prefetching().along_memory && !plan.stages;
-    plan.asks_into_second = prefetching().into_second;
     const int64_t size = static_cast<int64_t>(data_type_size(views[0]->dtype));
-    cut_into_tasks(plan, size, saturated_bytes(views[0]->numel, operands * size));
+    const int64_t bytes = saturated_bytes(views[0]->numel, operands * size);
+    plan.asks =
+        prefetching().along_memory && !plan.stages && (!plan.transposes || bytes > kCachedBytes);
+    plan.asks_into_second = prefetching().into_second;
+    cut_into_tasks(plan, size, bytes);
 }
 
 int64_t work_units(const ChannelSumPlan& plan) {

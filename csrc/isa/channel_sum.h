@@ -191,10 +191,13 @@ class ChannelSum {
             const int64_t stride = plan_.positions.stride[0][2];
             int64_t to_next[] = {plan_.channel_stride[0], plan_.channel_stride[1],
                                  kResultPitch * static_cast<int64_t>(sizeof(T))};
+            const auto to_next_columns =
+                static_cast<uintptr_t>(plan_.position_step) * kResultColumns * sizeof(T);
             for (int done = 0; done < n; done += kResultColumns) {
                 const int m = n - done < kResultColumns ? n - done : kResultColumns;
                 Rows rows = rows_at(row, 0, position + done, to_next);
                 rows.at[2] = reinterpret_cast<char*>(result_);
+                rows.ahead = to_next_columns;
                 add_rows(rows, channels_, m, parameters_, sums);
                 store_columns(address(2, channel_, row) + (position + done) * stride, stride,
                               result_, kResultPitch, channels_, m, streaming_);

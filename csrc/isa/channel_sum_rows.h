@@ -20,6 +20,7 @@ struct Rows {
     char* at[3];
     int64_t step[3];
     int to_sums = 1;  // from a row's sums and parameter to those of the next; 0: all have the same
+    uintptr_t ahead = kAhead;  // loads are asked for so many bytes before them
 };
 
 // add_rows() of rows of more than kVectors - 1 vectors, at most kVectors, without loops.
@@ -111,7 +112,7 @@ AG_NOINLINE void add_rows(const Element& element, const Rows& rows, int count, i
         i = head;
         for (int k = 0; k < kSums; ++k) s[k] = rotate(s[k], head);
         for (; i + kPairLanes + kBeyond <= n; i += kPairLanes) {
-            if (asks) prefetch_loads(a + kStep * i, b + kStep * i, kStep * kPairLanes);
+            if (asks) prefetch_loads(a + kStep * i, b + kStep * i, kStep * kPairLanes, rows.ahead);
             const LanePair x = load_pair_of<kStep>(a, i);
             const LanePair y = load_pair_of<kStep>(b, i);
             const LanePair value = {element(x.low, y.low, p, terms),
