@@ -425,6 +425,29 @@ def test_global_pooling_of_small_planes(planes: int, dtype: np.dtype) -> None:
         out.assert_only_elements_written()
 
 
+# Vectors run along whole planes of such widths, but not channels last.
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@pytest.mark.parametrize("kernel", [3, 5])
+@pytest.mark.parametrize("count_include_pad", [True, False])
+@pytest.mark.parametrize("height, width", [(1, 8), (8, 8), (13, 11), (17, 17), (4, 32), (85, 48)])
+def test_windows_around_elements(
+    height: int, width: int, count_include_pad: bool, kernel: int, dtype: np.dtype
+) -> None:
+    rng = np.random.default_rng(height * width)
+    g = rng.standard_normal((2, 35, height, width)).astype(dtype)
+    g[:, 1::3] *= dtype.type(1e-38 if dtype == FLOAT32 else 1e-4)
+    for i, special in enumerate([np.nan, np.inf, -0.0]):
+        g[0, i, rng.integers(height), rng.integers(width)] = special
+    channels_last = np.ascontiguousarray(g.transpose(0, 2, 3, 1)).transpose(0, 3, 1, 2)
+    got, want = (
+        ag.avg_pool2d_backward(
+            x, x, kernel, 1, kernel // 2, False, count_include_pad, grad_input=np.full_like(x, 7)
+        )
+        for x in (g, channels_last)
+    )
+    assert_same_bits(got, want)
+
+
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 def test_quotients_have_the_bits_of_a_division(dtype: np.dtype) -> None:
     """Every 16-bit pattern, and as many random ones of float32."""

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "ops/avg_pool2d_backward/along_channels.h"
+#include "ops/avg_pool2d_backward/along_planes.h"
 #include "ops/avg_pool2d_backward/along_width.h"
 #include "ops/avg_pool2d_backward/doubled_columns.h"
 #include "ops/avg_pool2d_backward/fill.h"
@@ -22,6 +23,8 @@ struct AvgPool2dBackwardKernel {
                 return run_tiles<PoolAlongChannels<T>>(plan, addresses, streaming, begin, end);
             case Op::Traversal::kDoubledColumns:
                 return run_tiles<PoolDoubledColumns<T>>(plan, addresses, streaming, begin, end);
+            case Op::Traversal::kAlongPlanes:
+                return run_tiles<PoolAlongPlanes<T>>(plan, addresses, streaming, begin, end);
             case Op::Traversal::kAlongWidth:
                 return pool_scratch::keeps_rows(plan)
                            ? run_tiles<PoolAlongWidth<T>>(plan, addresses, streaming, begin, end)

@@ -54,6 +54,7 @@ struct AvgPool2dBackward {
         kAlongChannels,  // channels are contiguous in grad_output, or are made so
         kFill,  // one window covers whole contiguous planes: grad_input is constant in each
         kDoubledColumns,  // as along width: windows side by side, two columns wide
+        kAlongPlanes,     // as along width, across the ends of rows: a window around each element
     };
 
     struct Plan {

@@ -100,6 +100,27 @@ bool has_short_rows(const Op::Plan& plan, bool has_pixels) {
            gathered_rows(plan, kMinPlanes) > 0;
 }
 
+// Windows of 3 x 3 or 5 x 5 elements, one around each element of planes without gaps, where vectors
+// along whole planes pay: wider ones fill vectors along rows, of narrower ones are gathered
+// (measured).
+bool surround_elements(const Op::Plan& plan, int64_t size) {
+    const auto surround = [](const PoolAxis& axis) {
+        return axis.stride == 1 && axis.pad >= 1 && axis.pad <= pool_scratch::kPlanePad &&
+               axis.kernel == 2 * axis.pad + 1 && axis.windows == axis.extent;
+    };
+    const int64_t columns = plan.width.extent, rows = plan.height.extent;
+    const int64_t fewest = size == 2 ? 11 : 8, most = size == 2 ? pool_scratch::kPlaneColumns : 32;
+    bool result = surround(plan.height) && surround(plan.width) &&
+                  plan.height.pad == plan.width.pad && plan.mode == Op::Mode::kFloat32 &&
+                  columns <= (getenv("XW") ? atoi(getenv("XW")) : pool_scratch::kPlaneColumns) &&
+                  rows <= pool_scratch::kPlane / columns;
+    for (int k = 0; k < 2; ++k) {
+        result = result && plan.width_stride[k] == size &&
+                 (rows == 1 || plan.height_stride[k] == columns * size);
+    }
+    return result;
+}
+
 // Takes channels that are last as pixels of rows where they are too few for vectors along them
 // (measured).
 bool takes_pixels(Op::Plan& plan) {
@@ -137,6 +158,8 @@ void choose_traversal(Op::Plan& plan, int64_t size) {
                plan.divisor != 0.0f && plan.width_stride[1] == size &&
                (plan.width_stride[0] == size || plan.width_stride[0] == 2 * size)) {
         plan.traversal = Op::Traversal::kDoubledColumns;
+    } else if (surround_elements(plan, size)) {
+        plan.traversal = Op::Traversal::kAlongPlanes;
     } else if (has_short_rows(plan, false)) {
         plan.traversal = Op::Traversal::kAlongChannels;
         plan.transposes = plan.gathers = true;
@@ -208,9 +231,10 @@ void cut_into_tasks(Op::Plan& plan, const TensorView& grad_input) {
         plan.streaming_fits = plan.width_stride[1] == plan.pixel * size;
         const int64_t elements = pool_scratch::keeps_rows(plan) ? pool_scratch::row_elements(plan)
                                                                 : pool_scratch::kMaxColumns;
-        plan.width_tile = plan.traversal == Op::Traversal::kFill
-                              ? width.extent
-                              : std::min(width.extent, elements / plan.pixel);
+        plan.width_tile =
+            plan.traversal == Op::Traversal::kFill || plan.traversal == Op::Traversal::kAlongPlanes
+                ? width.extent
+                : std::min(width.extent, elements / plan.pixel);
     }
     plan.channel_tiles = divide_up(plan.channels, plan.channel_tile);
     plan.width_tiles = divide_up(width.extent, plan.width_tile);
@@ -218,8 +242,9 @@ void cut_into_tasks(Op::Plan& plan, const TensorView& grad_input) {
     const int64_t sweeps = planes * plan.channel_tiles * plan.width_tiles;
     constexpr int64_t kTaskElements = 16 << 10;
     const int64_t row_elements = plan.width_tile * plan.pixel * plan.channel_tile;
-    plan.height_tile = std::min(
-        height.extent, sweeps >= 64 ? height.extent
+    plan.height_tile =
+        std::min(height.extent, sweeps >= 64 || plan.traversal == Op::Traversal::kAlongPlanes
+                                    ? height.extent
                                     : std::max({int64_t{16}, divide_up(height.extent * sweeps, 64),
                                                 divide_up(kTaskElements, row_elements)}));
     if (plan.gathers) {
