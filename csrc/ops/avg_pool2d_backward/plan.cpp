@@ -109,7 +109,8 @@ bool surround_elements(const Op::Plan& plan, int64_t size) {
                axis.kernel == 2 * axis.pad + 1 && axis.windows == axis.extent;
     };
     const int64_t columns = plan.width.extent, rows = plan.height.extent;
-    const int64_t fewest = size == 2 ? 11 : 8, most = size == 2 ? pool_scratch::kPlaneColumns : 32;
+    const int64_t fewest = size == 2 ? 11 : 8;
+    const int64_t most = size == 2 ? pool_scratch::kPlaneColumns : plan.width.pad == 1 ? 32 : 24;
     bool result = surround(plan.height) && surround(plan.width) &&
                   plan.height.pad == plan.width.pad && plan.mode == Op::Mode::kFloat32 &&
                   columns <= (getenv("XW") ? atoi(getenv("XW")) : pool_scratch::kPlaneColumns) &&
