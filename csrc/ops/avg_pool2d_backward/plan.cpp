@@ -113,8 +113,7 @@ bool surround_elements(const Op::Plan& plan, int64_t size) {
     const int64_t most = size == 2 ? pool_scratch::kPlaneColumns : plan.width.pad == 1 ? 32 : 24;
     bool result = surround(plan.height) && surround(plan.width) &&
                   plan.height.pad == plan.width.pad && plan.mode == Op::Mode::kFloat32 &&
-                  columns <= (getenv("XW") ? atoi(getenv("XW")) : pool_scratch::kPlaneColumns) &&
-                  rows <= pool_scratch::kPlane / columns;
+                  columns >= fewest && columns <= most && rows <= pool_scratch::kPlane / columns;
     for (int k = 0; k < 2; ++k) {
         result = result && plan.width_stride[k] == size &&
                  (rows == 1 || plan.height_stride[k] == columns * size);
