@@ -68,6 +68,24 @@ def test_channels_that_are_transposed(channels: int, dtype: np.dtype) -> None:
     check_four_axes((channels, 17, 19), "nhwc", "nchw", 0, dtype)
 
 
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@pytest.mark.parametrize("beyond", [0, 3])
+@pytest.mark.parametrize(("item", "kernel"), [((35, 17, 17), 3), ((3, 24, 24), 5)])
+def test_pooling_around_elements(
+    item: tuple[int, int, int], kernel: int, beyond: int, dtype: np.dtype
+) -> None:
+    shape = (BYTES // (math.prod(item) * dtype.itemsize), *item)
+    g = values(shape, dtype, "nchw", 1)
+    got = results(shape, dtype, "nchw", beyond)
+    with ag.num_threads(2):
+        ag.avg_pool2d_backward(g, g, kernel, 1, kernel // 2, grad_input=got)
+    for index in (0, -1):
+        small = g[[index]]
+        want = ag.avg_pool2d_backward(small, small, kernel, 1, kernel // 2)
+        assert_same_bits(got[[index]], want)
+    assert_same_bits(got[1:-1], np.broadcast_to(got[:1], got[1:-1].shape).copy())
+
+
 @pytest.mark.parametrize("beyond", [0, 16])
 def test_channels_of_whole_lines(beyond: int) -> None:
     """Whose last vector is one line."""

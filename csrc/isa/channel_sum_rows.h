@@ -20,7 +20,7 @@ struct Rows {
     char* at[3];
     int64_t step[3];
     int to_sums = 1;  // from a row's sums and parameter to those of the next; 0: all have the same
-    uintptr_t ahead = kAhead;  // loads are asked for so many bytes before them
+    uintptr_t ahead = kAhead;  // bytes, at which rows of more than four vectors ask for loads
 };
 
 // add_rows() of rows of more than kVectors - 1 vectors, at most kVectors, without loops.

@@ -101,8 +101,8 @@ bool has_short_rows(const Op::Plan& plan, bool has_pixels) {
 }
 
 // Windows of 3 x 3 or 5 x 5 elements, one around each element of planes without gaps, where vectors
-// along whole planes pay: wider ones fill vectors along rows, of narrower ones are gathered
-// (measured).
+// along whole planes pay (measured): wider ones fill vectors along rows; narrower ones are gathered
+// where they are many.
 bool surround_elements(const Op::Plan& plan, int64_t size) {
     const auto surround = [](const PoolAxis& axis) {
         return axis.stride == 1 && axis.pad >= 1 && axis.pad <= pool_scratch::kPlanePad &&
