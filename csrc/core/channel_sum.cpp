@@ -171,9 +171,9 @@ void choose_group(ChannelSumPlan& plan, int64_t size, int64_t bytes) {
         plan.prefetch = kNextLoadsBytes;
         return;
     }
-    const bool has_few_lanes = plan.transposes && plan.lanes_together < kSumLanes;
+    const bool transposes_many = plan.transposes && plan.lanes_together < kSumLanes;
     if (from_memory && plan.lanes_together >= kManyLanes && prefetching().far_along_memory &&
-        (size == 4 || !writes || has_few_lanes)) {
+        (size == 4 || !writes || transposes_many)) {
         // Measured: in the order of memory; but of 16 bit and few channels, or where the third
         // cache holds much of it, a lane's sum is loaded and stored once for four positions.
         const bool is_grouped = size == 2 && plan.lanes_together == kSumLanes &&

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "isa/division.h"
 #include "isa/shuffle.h"
 #include "ops/avg_pool2d_backward/tile.h"
 
@@ -81,13 +80,8 @@ class PoolAlongPlanes : public PoolTile<T> {
     static_assert(kPiece % kPairLanes == 0);
 
     void prepare_division() {
-        const bool is_constant = plan_.divisor != 0.0f;
-        uses_reciprocals_ =
-            factor_ == 0.0f &&
-            has_reciprocal(is_constant ? plan_.divisor
-                                       : static_cast<float>(plan_.height.kernel) *
-                                             static_cast<float>(plan_.width.kernel));
-        if (is_constant) {
+        uses_reciprocals_ = this->uses_reciprocals();
+        if (plan_.divisor != 0.0f) {
             for (int i = 0; i < kLanes; ++i) set_count(i, plan_.divisor);
             return;
         }
@@ -191,7 +185,7 @@ class PoolAlongPlanes : public PoolTile<T> {
             return (Register)((RegisterBits)x.r[i] & bits);
         });
     }
-    // To the next element's plane; `writable` elements are.
+    // The plane's results. From its first element on, `writable` may be written.
     template <int kKernel>
     void write(int64_t writable, Sink<T>& sink) const {
         constexpr int kPad = kKernel / 2;
@@ -232,8 +226,8 @@ class PoolAlongPlanes : public PoolTile<T> {
     alignas(64) float high_[kMost + kLanes];
     alignas(64) float rest_[kMost + kLanes];
     alignas(64) float quotients_[kQuotients];
-    alignas(
-        64) float sums_[kLanes + kMost + 3 * kLanes];  // directly behind quotients_, see kQuotients
+    // Directly behind quotients_, see kQuotients.
+    alignas(64) float sums_[kLanes + kMost + 3 * kLanes];
 };
 
 }  // namespace

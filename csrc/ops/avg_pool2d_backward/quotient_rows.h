@@ -1,6 +1,5 @@
 #pragma once
 
-#include "isa/division.h"
 #include "ops/avg_pool2d_backward/tile.h"
 
 namespace ascend_grad {
@@ -212,10 +211,7 @@ class QuotientRows : public PoolTile<T> {
                                                   first_window_ + j / pixel_)
                                         : 1.0f;
         }
-        uses_reciprocals_ = factor_ == 0.0f &&
-                            has_reciprocal(constant ? plan_.divisor
-                                                    : static_cast<float>(plan_.height.kernel) *
-                                                          static_cast<float>(plan_.width.kernel));
+        uses_reciprocals_ = this->uses_reciprocals();
         reciprocal_pitch_ = (windows_ + kLanes) / kLanes * kLanes;
         reciprocal_sets_ = static_cast<int>(least(kReciprocals / reciprocal_pitch_, kMaxSets));
         for (int k = 0; k < kMaxSets; ++k) rows_of_set_[k] = -1.0f;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "isa/division.h"
 #include "isa/partial.h"
 #include "isa/prefetch.h"
 #include "isa/stream.h"
@@ -116,6 +117,13 @@ class PoolTile {
         for (; c + kLanes <= columns_; c += kLanes) store(out + c, result_by_mode(load(line + c)));
         if (c < columns_) store_first(out + c, result_by_mode(load(line + c)), columns_ - c);
         sink.commit(columns_);
+    }
+    // Whether every count that elements are divided by has a reciprocal(), and needs one.
+    bool uses_reciprocals() const {
+        return factor_ == 0.0f &&
+               has_reciprocal(plan_.divisor != 0.0f ? plan_.divisor
+                                                    : static_cast<float>(plan_.height.kernel) *
+                                                          static_cast<float>(plan_.width.kernel));
     }
     // x / divisor; by multiplication where that gives the same bits.
     AG_INLINE Lanes quotient(Lanes x, Lanes divisor) const {
