@@ -1,4 +1,4 @@
-"""Large results come from blocks that are used again, and never from one that is still in use."""
+"""Results come from blocks that are used again, and never from one that is still in use."""
 
 from __future__ import annotations
 
@@ -68,6 +68,30 @@ def test_many_threads() -> None:
     for thread in threads:
         thread.join()
     assert not failures
+
+
+A_STEP_OF_A_NETWORK = """
+import resource, sys
+import ascend_grad as ag, numpy as np
+
+y = np.ones((int(sys.argv[1]), 256), np.float32)
+count = 30
+
+def faults_of_a_step():
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+    layers = [ag.softmax_backward(y, y, 1) for _ in range(count)]
+    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
+
+faults = [faults_of_a_step() for _ in range(5)]
+pages = count * y.nbytes // resource.getpagesize()
+print(min(faults[1:]) / pages)
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="elsewhere faults differ")
+@pytest.mark.parametrize("rows", [16, 64, 256, 1024, 3000])
+def test_results_that_live_until_a_step_ends_need_no_fresh_memory(rows: int) -> None:
+    assert float(output_of("-c", A_STEP_OF_A_NETWORK, str(rows))) < 0.1
 
 
 WHERE_ADDRESSES_ARE_SHORT = """

@@ -1,34 +1,36 @@
 #include "blocks.h"
 
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <mutex>
-#include <unordered_map>
 #include <vector>
 
 namespace ascend_grad::python {
 namespace {
 
 constexpr size_t kHugePage = size_t{2} << 20;
+constexpr size_t kSmallestHuge = 2 * kHugePage;  // of huge pages only; less would waste half of it
 // Of blocks that nobody uses, kept for the next results.
 constexpr size_t kMaxKeptBytes = size_t{1} << 30;
-constexpr size_t kMaxKept = 64;
+constexpr size_t kMaxKept = 1024;
 // Of these, the latest, withheld from the system. It may take the pages of the others where memory
 // is short; telling it so costs more than a small result (measured: 190 us with two threads).
-constexpr size_t kMaxWithheldBytes = size_t{64} << 20;
+constexpr size_t kMaxWithheldBytes = size_t{256} << 20;
 
-struct Block {
-    void* address;
-    size_t size;
+struct Kept {
+    Block block;
     bool withheld;
 };
 
-void* map_aligned(size_t size) {
-    const size_t reserved = size + kHugePage;
-    void* start =
-        mmap(nullptr, reserved, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (start == MAP_FAILED) return nullptr;
+void* map(size_t size) {
+    void* start = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return start == MAP_FAILED ? nullptr : start;
+}
+void* map_huge(size_t size) {
+    void* start = map(size + kHugePage);
+    if (start == nullptr) return nullptr;
     char* begin = static_cast<char*>(start);
     const size_t skipped = (kHugePage - reinterpret_cast<size_t>(begin) % kHugePage) % kHugePage;
     if (skipped > 0) munmap(begin, skipped);
@@ -37,37 +39,37 @@ void* map_aligned(size_t size) {
     return begin + skipped;
 }
 
-// Blocks in use and blocks kept, the latest last.
+void* map_block(size_t size) {
+    return size < kSmallestHuge ? map(size) : map_huge(size);
+}
+
+// Blocks that nobody uses, the latest last.
 class Blocks {
   public:
     Blocks() { kept_.reserve(kMaxKept); }
 
-    void* take(size_t bytes) {
-        const size_t size = (bytes + kHugePage - 1) / kHugePage * kHugePage;
+    Block take(size_t bytes) {
+        const size_t unit = bytes < kSmallestHuge ? page_ : kHugePage;
+        const size_t size = (bytes + unit - 1) / unit * unit;
         const std::lock_guard<std::mutex> lock(mutex_);
         // The latest that fits without wasting more than a quarter.
         for (auto kept = kept_.rbegin(); kept != kept_.rend(); ++kept) {
-            if (kept->size < size || kept->size / 4 * 3 > size) continue;
-            const Block block = *kept;
+            const Block block = kept->block;
+            if (block.size < size || block.size / 4 * 3 > size) continue;
+            forget(*kept);
             kept_.erase(std::next(kept).base());
-            forget(block);
-            sizes_.emplace(block.address, block.size);
-            return block.address;
+            return block;
         }
-        void* address = map_aligned(size);
+        void* address = map_block(size);
         if (address == nullptr) {  // what is kept may be what is missing
             while (!kept_.empty()) unmap_oldest();
-            address = map_aligned(size);
+            address = map_block(size);
         }
-        if (address != nullptr) sizes_.emplace(address, size);
-        return address;
+        return {address, size};
     }
 
-    void give_back(void* address) {
+    void give_back(Block block) {
         const std::lock_guard<std::mutex> lock(mutex_);
-        const auto entry = sizes_.find(address);
-        const Block block{address, entry->second, true};
-        sizes_.erase(entry);
         if (block.size > kMaxKeptBytes) {
             munmap(block.address, block.size);
             return;
@@ -75,35 +77,36 @@ class Blocks {
         while (kept_bytes_ + block.size > kMaxKeptBytes || kept_.size() == kMaxKept) {
             unmap_oldest();
         }
-        kept_.push_back(block);
+        kept_.push_back({block, true});
         kept_bytes_ += block.size;
         withheld_bytes_ += block.size;
         offer_to_system();
     }
 
   private:
-    void forget(const Block& kept) {
-        kept_bytes_ -= kept.size;
-        if (kept.withheld) withheld_bytes_ -= kept.size;
+    void forget(const Kept& kept) {
+        kept_bytes_ -= kept.block.size;
+        if (kept.withheld) withheld_bytes_ -= kept.block.size;
     }
     void unmap_oldest() {
+        const Block block = kept_.front().block;
         forget(kept_.front());
-        munmap(kept_.front().address, kept_.front().size);
+        munmap(block.address, block.size);
         kept_.erase(kept_.begin());
     }
     void offer_to_system() {
-        for (Block& kept : kept_) {
+        for (Kept& kept : kept_) {
             if (withheld_bytes_ <= kMaxWithheldBytes) return;
             if (!kept.withheld) continue;
-            madvise(kept.address, kept.size, MADV_FREE);
+            madvise(kept.block.address, kept.block.size, MADV_FREE);
             kept.withheld = false;
-            withheld_bytes_ -= kept.size;
+            withheld_bytes_ -= kept.block.size;
         }
     }
 
+    const size_t page_ = static_cast<size_t>(sysconf(_SC_PAGESIZE));
     std::mutex mutex_;
-    std::unordered_map<void*, size_t> sizes_;
-    std::vector<Block> kept_;
+    std::vector<Kept> kept_;
     size_t kept_bytes_ = 0, withheld_bytes_ = 0;
 };
 
@@ -115,11 +118,11 @@ Blocks& blocks() {
 
 }  // namespace
 
-void* take_block(size_t bytes) {
+Block take_block(size_t bytes) {
     return blocks().take(bytes);
 }
 
-void return_block(void* block) {
+void return_block(Block block) {
     blocks().give_back(block);
 }
 
