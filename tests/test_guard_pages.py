@@ -86,6 +86,18 @@ def call_with_gaps(dtype: np.dtype) -> None:
                     ag.avg_pool2d_backward(g, like, kernel, stride, padding)
 
 
+def call_channels_last(dtype: np.dtype) -> None:
+    """Pooling to results whose channels are not last."""
+    for channels, kernel, at_end in product((2, 3, 5, 8, 16, 18, 33), (2, 3), (True, False)):
+        for n, h, w in ((1, 4, 12), (2, 5, 11)):
+            pixel = channels * dtype.itemsize
+            strides = (h * w * pixel, dtype.itemsize, w * pixel, pixel)
+            g = with_strides((n, channels, h, w), dtype, strides, at_end)
+            ag.avg_pool2d_backward(
+                g, np.empty((n, channels, 2 * h, 2 * w), dtype), kernel, 2, 1 if kernel == 3 else 0
+            )
+
+
 def call_all(shape: tuple[int, ...], dtype: np.dtype, layout: str, at_end: bool) -> None:
     def new(extents: tuple[int, ...]) -> np.ndarray:
         return between_guards(extents, dtype, layout, at_end)
@@ -115,6 +127,7 @@ def main(dtype: np.dtype) -> None:
         for shape in SHAPES:
             call_all(shape, dtype, layout, at_end)
     call_with_gaps(dtype)
+    call_channels_last(dtype)
     print("done")
 
 

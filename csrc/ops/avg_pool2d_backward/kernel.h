@@ -5,6 +5,7 @@
 #include "ops/avg_pool2d_backward/along_width.h"
 #include "ops/avg_pool2d_backward/doubled_columns.h"
 #include "ops/avg_pool2d_backward/fill.h"
+#include "ops/avg_pool2d_backward/staged_gradient.h"
 #include "ops/avg_pool2d_backward/window_by_window.h"
 
 namespace ascend_grad {
@@ -40,11 +41,21 @@ struct AvgPool2dBackwardKernel {
     static void run_tiles(const Op::Plan& plan, void* const* addresses, bool streaming,
                           int64_t begin, int64_t end) {
         Tile tile(plan, addresses, streaming);
-        for (int64_t task = begin; task < end; ++task) {
-            tile.select(task);
-            tile.run();
+        if (plan.staged_channels > 0) {
+            StagedGradient<T> gradient(plan, addresses);
+            run_each(tile, begin, end, [&] { gradient.stage(tile); });
+        } else {
+            run_each(tile, begin, end, [] {});
         }
         if (streaming) stream_fence();
+    }
+    template <class Tile, class Prepare>
+    static void run_each(Tile& tile, int64_t begin, int64_t end, const Prepare& prepare) {
+        for (int64_t task = begin; task < end; ++task) {
+            tile.select(task);
+            prepare();
+            tile.run();
+        }
     }
 };
 

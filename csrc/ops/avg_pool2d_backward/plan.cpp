@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "core/cache_line.h"
 #include "core/integers.h"
 #include "core/processor.h"
 #include "core/streaming.h"
@@ -121,6 +122,58 @@ bool surround_elements(const Op::Plan& plan, int64_t size) {
     return result;
 }
 
+// Elements of grad_output's planes that fit scratch together.
+int64_t staged_elements(int64_t size) {
+    return pool_scratch::kStaged / size;
+}
+// Planes whose elements fill a cache line of a grad_output whose channels are last.
+int64_t planes_of_line(const Op::Plan& plan, int64_t size) {
+    return std::min(plan.staged_channels, kCacheLine / size);
+}
+// Rows of grad_input whose windows, of so many planes, fit there.
+int64_t staged_rows(const Op::Plan& plan, int64_t planes, int64_t size) {
+    const int64_t window_rows = staged_elements(size) / (planes * plan.width.windows);
+    if (window_rows >= plan.height.windows) return plan.height.extent;
+    const int64_t steps = window_rows - pool_scratch::overlap(plan.height);
+    return std::max<int64_t>(0, steps) * std::min(plan.height.stride, plan.height.extent);
+}
+
+bool stages_whole_planes(const Op::Plan& plan, int64_t size) {
+    return plan.staged_channels == 0 ||
+           staged_rows(plan, planes_of_line(plan, size), size) == plan.height.extent;
+}
+
+// Has tasks make planes of grad_output dense where its channels are last and grad_input's rows
+// contiguous, if it pays (measured): not for short rows, nor for windows one apart, whose
+// grad_output is as large as grad_input, from memory and with vectors of channels.
+void stage_gradient(Op::Plan& plan, int64_t size) {
+    constexpr int64_t kFewChannels = 32;
+    const int inner = plan.planes.count - 1;
+    const int64_t windows = plan.width.windows;
+    if (inner < 0 || windows < 2 || plan.planes.stride[inner][0] != size) return;
+    const int64_t channels = plan.planes.extent[inner];
+    const bool is_heavy =
+        plan.width.stride == 1 && channels >= kFewChannels && plan.bytes > kCachedBytes;
+    if (plan.width_stride[0] != channels * size || plan.width_stride[1] != size || is_heavy ||
+        has_short_rows(plan, false) || !pool_scratch::keeps_rows(plan) ||
+        plan.width.extent > pool_scratch::row_elements(plan))
+        return;
+    plan.staged_channels = channels;
+    const int64_t rows = staged_rows(plan, planes_of_line(plan, size), size);
+    if (rows < std::min(plan.height.extent, 2 * plan.height.kernel)) {
+        plan.staged_channels = 0;
+        return;
+    }
+    plan.staged_item = inner > 0 ? plan.planes.stride[0][0] : 0;
+    plan.staged_row = plan.height_stride[0];
+    plan.width_stride[0] = size;
+    plan.height_stride[0] = windows * size;
+    const int64_t plane_bytes = plan.height.windows * windows * size;
+    plan.planes.stride[inner][0] = plane_bytes;
+    if (inner > 0) plan.planes.stride[0][0] = channels * plane_bytes;
+    plan.planes.merge();
+}
+
 // Takes channels that are last as pixels of rows where they are too few for vectors along them
 // (measured).
 bool takes_pixels(Op::Plan& plan) {
@@ -132,12 +185,13 @@ bool takes_pixels(Op::Plan& plan) {
 }
 
 void choose_traversal(Op::Plan& plan, int64_t size) {
-    const int inner = plan.planes.count - 1;
     const bool planes_contiguous =
         plan.width_stride[1] == size &&
         (plan.height.extent == 1 || plan.height_stride[1] == plan.width.extent * size);
     const bool fills = planes_contiguous && covers_everything(plan.height) &&
                        covers_everything(plan.width) && plan.divisor != 0.0f;
+    if (!fills) stage_gradient(plan, size);
+    const int inner = plan.planes.count - 1;
     const int64_t channels = inner >= 0 ? plan.planes.extent[inner] : 1;
     const bool has_channels =
         channels >= 8 && plan.planes.stride[inner][0] == size && pool_scratch::keeps_columns(plan);
@@ -158,7 +212,7 @@ void choose_traversal(Op::Plan& plan, int64_t size) {
                plan.divisor != 0.0f && plan.width_stride[1] == size &&
                (plan.width_stride[0] == size || plan.width_stride[0] == 2 * size)) {
         plan.traversal = Op::Traversal::kDoubledColumns;
-    } else if (surround_elements(plan, size)) {
+    } else if (surround_elements(plan, size) && stages_whole_planes(plan, size)) {
         plan.traversal = Op::Traversal::kAlongPlanes;
     } else if (has_short_rows(plan, false)) {
         plan.traversal = Op::Traversal::kAlongChannels;
@@ -187,6 +241,22 @@ int64_t gathered_planes(const Op::Plan& plan) {
     while (most > kMinPlanes && gathered_rows(plan, most) == 0) most -= kMinPlanes;
     const int64_t even = even_part(plan.channels, most);
     return std::min(plan.channels, round_up(even, kMinPlanes));
+}
+
+// Makes tasks of so many planes, and rows of them, that what they read fits scratch.
+void fit_staged_planes(Op::Plan& plan, int64_t size) {
+    const int64_t line = planes_of_line(plan, size);
+    const int64_t plane = plan.height.windows * plan.width.windows;
+    const int64_t most = std::min(plan.planes_per_task, staged_elements(size) / plane);
+    plan.planes_per_task = std::max(line, most / line * line);
+    plan.height_tile = std::min(plan.height_tile, staged_rows(plan, plan.planes_per_task, size));
+    plan.height_tiles = divide_up(plan.height.extent, plan.height_tile);
+    const int64_t rows =
+        std::min(plan.height.windows, pool_scratch::reaching(plan.height, plan.height_tile));
+    plan.planes.stride[plan.planes.count - 1][0] = rows * plan.width.windows * size;
+    if (plan.planes.count > 1) {
+        plan.planes.stride[0][0] = plan.planes.extent[1] * plan.planes.stride[1][0];
+    }
 }
 
 void cut_into_tasks(Op::Plan& plan, const TensorView& grad_input) {
@@ -239,7 +309,8 @@ void cut_into_tasks(Op::Plan& plan, const TensorView& grad_input) {
     plan.channel_tiles = divide_up(plan.channels, plan.channel_tile);
     plan.width_tiles = divide_up(width.extent, plan.width_tile);
     const int64_t planes = plan.plane_count;
-    const int64_t sweeps = planes * plan.channel_tiles * plan.width_tiles;
+    const int64_t together = plan.staged_channels > 0 ? planes_of_line(plan, size) : 1;
+    const int64_t sweeps = divide_up(planes, together) * plan.channel_tiles * plan.width_tiles;
     constexpr int64_t kTaskElements = 16 << 10;
     const int64_t row_elements = plan.width_tile * plan.pixel * plan.channel_tile;
     plan.height_tile =
@@ -260,6 +331,7 @@ void cut_into_tasks(Op::Plan& plan, const TensorView& grad_input) {
     const int64_t elements = height.extent * width.extent * plan.pixel * plan.channel_tile;
     plan.planes_per_task = whole_planes ? std::max<int64_t>(1, kTaskElements / elements) : 1;
     if (plan.planes_per_task > 32) plan.planes_per_task -= plan.planes_per_task % 32;
+    if (plan.staged_channels > 0) fit_staged_planes(plan, size);
     plan.tasks = divide_up(planes, plan.planes_per_task) * plan.channel_tiles * plan.width_tiles *
                  plan.height_tiles;
 }
@@ -315,9 +387,9 @@ Op::Plan Op::plan(const Args& args) {
                        : constant_divisor(plan, args.divisor_override);
     plan.plane_count = plan.planes.iterations();
     plan.pixel = 1;
+    plan.bytes = saturated_bytes(grad.numel / 2 + grad_input.numel / 2 + 1, 2 * size);
     choose_traversal(plan, size);
     cut_into_tasks(plan, grad_input);
-    plan.bytes = saturated_bytes(grad.numel / 2 + grad_input.numel / 2 + 1, 2 * size);
     plan.prefetch = prefetching().far_along_memory ? 6144 : 2048;  // measured
     return plan;
 }

@@ -10,10 +10,12 @@ using Op = AvgPool2dBackward;
 namespace {
 
 // Measured: calls are mostly stores, which pay to pass the caches from 4/3 of the usual size on,
-// but on one thread channels last, where they need no stage, from the usual size on.
+// but on one thread, where grad_output's channels are last and no stage is needed, from the usual
+// size on.
 bool streams(const Op::Plan& plan, int threads) {
-    const bool is_late =
-        threads > 1 || plan.stages || plan.traversal != Op::Traversal::kAlongChannels;
+    const bool has_channels =
+        plan.traversal == Op::Traversal::kAlongChannels || plan.staged_channels > 0;
+    const bool is_late = threads > 1 || plan.stages || !has_channels;
     return plan.streaming_fits && streaming_pays(is_late ? plan.bytes / 4 * 3 : plan.bytes, false);
 }
 

@@ -82,6 +82,14 @@ class PoolTile {
         channels_ = static_cast<int>(least(plan_.channel_tile, plan_.channels - channel_));
     }
 
+    // What the task reads lies there: see StagedGradient.
+    void read_from(const char* grad_output) { grad_ = grad_output; }
+
+    int64_t first_plane() const { return first_plane_; }
+    int64_t last_plane() const { return last_plane_; }
+    int64_t first_row() const { return first_row_; }
+    int64_t last_row() const { return last_row_; }
+
   protected:
     int64_t plane_offset(int64_t plane, int operand) const {
         return plan_.planes.offset(plane, operand);
