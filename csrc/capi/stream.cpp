@@ -25,6 +25,21 @@ void FillTask::operator()() const {
 
 namespace {
 
+// Waking a thread takes tens of microseconds, many times a small task: who waits looks for a while
+// before it sleeps.
+constexpr std::chrono::microseconds kLooking{50};
+
+// Whether the condition came true meanwhile, with no lock held.
+template <class Condition>
+bool comes_soon(const Condition& condition) {
+    const auto end = Clock::now() + kLooking;
+    do {
+        if (condition()) return true;
+        std::this_thread::yield();
+    } while (Clock::now() < end);
+    return false;
+}
+
 auto& g_streams = *new HandleTable<Stream>(HandleKind::kStream);
 auto& g_all_streams = *new std::vector<Stream*>;  // guarded by queue_mutex()
 bool g_closes_at_exit = false;                    // guarded by queue_mutex()
@@ -96,8 +111,9 @@ bool Stream::wait_for(const std::shared_ptr<Event>& event) {
 }
 
 bool Stream::synchronize(const Deadline& deadline) {
+    const auto finished = [this, target = queued_.load()] { return done_ >= target; };
+    if (comes_soon(finished)) return true;
     std::unique_lock<std::mutex> lock(queue_mutex());
-    const auto finished = [this, target = queued_] { return done_ >= target; };
     if (deadline) return work_done_.wait_until(lock, *deadline, finished);
     work_done_.wait(lock, finished);
     return true;
@@ -125,7 +141,13 @@ void Stream::close(bool drop) {
 void Stream::work() {
     std::unique_lock<std::mutex> lock(queue_mutex());
     for (;;) {
-        work_arrived_.wait(lock, [&] { return closing_ || queued_ != done_; });
+        const auto has_work = [this] { return queued_ != done_; };
+        if (!has_work() && !closing_) {
+            lock.unlock();
+            comes_soon(has_work);
+            lock.lock();
+        }
+        work_arrived_.wait(lock, [&] { return closing_ || has_work(); });
         if (queued_ == done_) return;
         run(task(done_), lock);
         ++done_;
@@ -158,7 +180,7 @@ void Stream::run(Task& task, std::unique_lock<std::mutex>& lock) {
 }
 
 void Stream::restart_in_child() {
-    done_ = queued_;
+    done_ = queued_.load();
     awaited_ = nullptr;
     // The parent's thread and those that wait there do not exist here.
     new (&thread_) std::thread;

@@ -1,6 +1,7 @@
 // Streams: queues of tasks, each with a thread that runs them in order.
 #pragma once
 
+#include <atomic>
 #include <optional>
 #include <thread>
 
@@ -44,11 +45,11 @@ class Stream {
     void restart_in_child();
     static const OnForkInChild restart_all_;
 
-    // All below is guarded by queue_mutex(). Tasks are numbered; those in [done_, queued_) are in
-    // the queue.
+    // All below is guarded by queue_mutex(), but that the two numbers may be read without it. Tasks
+    // are numbered; those in [done_, queued_) are in the queue.
     std::unique_ptr<Slot[]> slots_;
-    uint64_t queued_ = 0;
-    uint64_t done_ = 0;
+    std::atomic<uint64_t> queued_{0};
+    std::atomic<uint64_t> done_{0};
     bool closing_ = false;
     bool dropping_ = false;
     Event* awaited_ = nullptr;  // by the running task
