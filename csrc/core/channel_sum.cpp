@@ -89,6 +89,11 @@ bool follow_each_other(const ChannelSumPlan& plan, int64_t size, int operands) {
     return result;
 }
 
+// Whether some operand's channels are neighbours.
+bool has_neighbours(const ChannelSumPlan& plan, int64_t size) {
+    return std::count(plan.channel_stride, plan.channel_stride + plan.operands, size) > 0;
+}
+
 // Whether some operand's channels are neighbours, or only a few positions apart.
 bool has_near_channels(const ChannelSumPlan& plan, int64_t size) {
     const auto is_near = [&](int64_t stride) { return magnitude(stride) <= 2 * kSumLanes * size; };
@@ -233,10 +238,18 @@ int64_t even_tile(const ChannelSumPlan& plan, int64_t outer, int64_t bytes) {
                                        threads_for(bytes), kUneven);
 }
 
-// kAlongPositions, staged: few where they are far apart in memory and rows are long.
-int64_t staged_channels(const ChannelSumPlan& plan, int64_t size) {
-    if (has_near_channels(plan, size)) return kStagedLines;
-    return std::clamp<int64_t>(kSharedSumBlock / plan.row_length, 1, kStagedLines);
+// kAlongPositions, staged: few where they are far apart in memory and rows are long. Where they are
+// neighbours in some operand, half as many as fit, so that runs along positions are longer, but of
+// float that such an output gets or that comes from a cache (measured).
+int64_t staged_channels(const ChannelSumPlan& plan, int64_t size, bool from_memory) {
+    if (!has_near_channels(plan, size))
+        return std::clamp<int64_t>(kSharedSumBlock / plan.row_length, 1, kStagedLines);
+    const int inner = plan.positions.count - 1;
+    const bool are_long =
+        inner >= 0 && plan.positions.extent[inner] > kStagedElements / kStagedLines;
+    const bool is_output = plan.operands > kInputs && plan.channel_stride[kInputs] == size;
+    const bool pays = size == 2 || (from_memory && !is_output);
+    return has_neighbours(plan, size) && are_long && pays ? kStagedLines / 2 : kStagedLines;
 }
 
 void cut_into_tasks(ChannelSumPlan& plan, int64_t size, int64_t bytes) {
@@ -254,7 +267,7 @@ void cut_into_tasks(ChannelSumPlan& plan, int64_t size, int64_t bytes) {
     switch (plan.traversal) {
         case Traversal::kAlongPositions:
             plan.channel_tile = plan.transposes ? kFewChannels
-                                : plan.stages   ? staged_channels(plan, size)
+                                : plan.stages   ? staged_channels(plan, size, from_memory)
                                                 : row_channels(plan, outer, size, bytes);
             break;
         case Traversal::kAlongChannels:
@@ -289,8 +302,9 @@ void plan_channel_sum(ChannelSumPlan& plan, const TensorView* const* views, int 
     choose_traversal(plan, views);
     const int64_t size = static_cast<int64_t>(data_type_size(views[0]->dtype));
     const int64_t bytes = saturated_bytes(views[0]->numel, operands * size);
-    plan.asks =
-        prefetching().along_memory && !plan.stages && (!plan.transposes || bytes > kCachedBytes);
+    plan.asks = prefetching().along_memory &&
+                (plan.is_direct() ||
+                 (bytes > kCachedBytes && (plan.transposes || has_neighbours(plan, size))));
     plan.asks_into_second = prefetching().into_second;
     cut_into_tasks(plan, size, bytes);
 }

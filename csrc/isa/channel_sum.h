@@ -177,6 +177,7 @@ class ChannelSum {
             const int n = length - done < step ? length - done : step;
             stage_.load(channel_, channels_, row, begin + done, n);
             Rows rows = rows_at(row, 0, begin + done, plan_.channel_stride);
+            rows.ahead = static_cast<uintptr_t>(step) * sizeof(T);  // the next tile
             for (int k = 0; k < kOperands; ++k) {
                 if (!plan_.staged[k]) continue;
                 rows.at[k] = stage_.line(k, 0);
