@@ -41,6 +41,17 @@ bool out_steps(int64_t step, const int64_t* strides, const TensorView* const* te
            step * static_cast<int64_t>(data_type_size(tensors[Op::kOut]->dtype));
 }
 
+// Tensors that have a row's elements nearer than neighbouring rows.
+int tensors_along_rows(const Op::Plan& plan) {
+    const int inner = plan.rows.count - 1;
+    int result = 0;
+    for (int k = 0; k < 3; ++k) {
+        result += magnitude(plan.stride[k]) < magnitude(plan.rows.stride[inner][k]) ||
+                  plan.rows.extent[inner] == 1;
+    }
+    return result;
+}
+
 Op::Traversal traversal_of(Op::Plan& plan, const TensorView* const* tensors) {
     using Traversal = Op::Traversal;
     const int inner = plan.rows.count - 1;
@@ -61,11 +72,12 @@ Op::Traversal traversal_of(Op::Plan& plan, const TensorView* const* tensors) {
     const bool along = all(plan.step, 1, plan.stride) && (!converts || plan.length >= kLanes);
     if (is_across && (plan.length == 1 || !along)) return Traversal::kAcrossRows;
     if (along) return Traversal::kAlongRows;
-    // Made of rows where most tensors have their elements nearer than rows.
-    int along_count = 0;
-    for (int k = 0; k < 3; ++k)
-        along_count += magnitude(plan.stride[k]) < magnitude(across[k]) || neighbours == 1;
-    plan.stages_along = along_count > 1 && plan.length > 1;
+    // Made of rows where most tensors have their elements nearer than rows, but not where another
+    // one would have them copied one by one: too few rows of a tile are neighbours.
+    const int along_count = tensors_along_rows(plan);
+    const bool are_long = std::min(plan.length, kSumBlock) > kStagedElements / kLanes;
+    plan.stages_along = plan.length > 1 && along_count > 1 &&
+                        !(along_count < 3 && are_long && neighbours >= kMinColumns);
     if (converts || std::min(plan.length, neighbours) < kLanes / 2) return Traversal::kStaged;
     if (inputs_step(1, plan.stride, tensors) && out_steps(1, across, tensors))
         return Traversal::kAlongToAcross;
@@ -127,9 +139,12 @@ int64_t staged_rows(const Op::Plan& plan) {
     if (!plan.stages_along && extent <= std::min(kStagedElements / plan.chunk, Op::kMaxColumns))
         return extent;
     if (plan.stages_along && plan.chunks > 1) return 1;
-    const int64_t unit = plan.stages_along ? 1 : kLanes;
-    const int64_t most = plan.stages_along ? kStagedElements / plan.chunk : Op::kStagedColumns;
-    const int64_t least = plan.stages_along ? 1 : kMinColumns;
+    // Whole vectors of rows are transposed.
+    const int64_t along = kStagedElements / plan.chunk;
+    const bool transposes = tensors_along_rows(plan) < 3 && along >= kLanes;
+    const int64_t unit = plan.stages_along && !transposes ? 1 : kLanes;
+    const int64_t most = plan.stages_along ? along / unit * unit : Op::kStagedColumns;
+    const int64_t least = plan.stages_along ? unit : kMinColumns;
     return unit * even_share(divide_up(extent, unit), most / unit, least / unit,
                              plan.rows.iterations() / extent, threads_for(plan.bytes), kUneven);
 }
