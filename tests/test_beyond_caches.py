@@ -86,6 +86,48 @@ def test_pooling_around_elements(
     assert_same_bits(got[1:-1], np.broadcast_to(got[:1], got[1:-1].shape).copy())
 
 
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@pytest.mark.parametrize("beyond", [0, 3])
+@pytest.mark.parametrize("channels", [24, 48])
+def test_pooling_of_channels_last(channels: int, beyond: int, dtype: np.dtype) -> None:
+    """With windows one apart, to planes: of few channels the gradient is made dense before."""
+    shape = (BYTES // (channels * 20 * 24 * dtype.itemsize), channels, 20, 24)
+    g = values(shape, dtype, "nhwc", 1)
+    got = results(shape, dtype, "nchw", beyond)
+    with ag.num_threads(2):
+        ag.avg_pool2d_backward(g, g, 3, 1, 1, grad_input=got)
+    for index in (0, -1):
+        small = np.ascontiguousarray(g[[index]])
+        assert_same_bits(got[[index]], ag.avg_pool2d_backward(small, small, 3, 1, 1))
+    assert_same_bits(got[1:-1], np.broadcast_to(got[:1], got[1:-1].shape).copy())
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@pytest.mark.parametrize("last", ["g", "x", "g out", "x out"])
+@pytest.mark.parametrize("item", [(70, 14, 14), (33, 30, 31), (512, 7, 3)], ids=str)
+def test_mixed_layouts(item: tuple[int, int, int], last: str, dtype: np.dtype) -> None:
+    """Channels are last in some operands only."""
+    shape = (BYTES // (4 * math.prod(item) * dtype.itemsize), *item)
+    x, g = (
+        values(shape, dtype, "nhwc" if name in last.split() else "nchw", seed)
+        for seed, name in enumerate("xg")
+    )
+    out = results(shape, dtype, "nhwc" if "out" in last else "nchw", 0)
+    weight, mean = (
+        random_values(item[:1], dtype, "normal", np.random.default_rng(k)) for k in (3, 4)
+    )
+    dense_g, dense_x = np.ascontiguousarray(g), np.ascontiguousarray(x)
+    with ag.num_threads(2):
+        prelu = ag.prelu_backward(g, x, weight, grad_input=out)
+        sums = ag.batch_norm_reduce_backward(g, x, mean, mean)
+    want = ag.prelu_backward(dense_g, dense_x, weight)
+    assert_same_bits(np.ascontiguousarray(out), want.grad_input)
+    assert_same_bits(prelu.grad_weight, want.grad_weight)
+    want_sums = ag.batch_norm_reduce_backward(dense_g, dense_x, mean, mean)
+    for got, exact in zip(sums, want_sums, strict=True):
+        assert_same_bits(got, exact)
+
+
 @pytest.mark.parametrize("beyond", [0, 16])
 def test_channels_of_whole_lines(beyond: int) -> None:
     """Whose last vector is one line."""

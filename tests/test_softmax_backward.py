@@ -70,6 +70,26 @@ def test_row_lengths(length: int, dtype: np.dtype, dim: int) -> None:
     assert_within(ag.softmax_backward(g, y, dim), softmax_backward(g, y, dim))
 
 
+# Tiles of such tensors are made of rows, as many as whole vectors need, or of neighbouring rows.
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@pytest.mark.parametrize("length", [20, 150, 300, 512, 513, 1000, 5000])
+@pytest.mark.parametrize("columns", [9, 70])
+@pytest.mark.parametrize("across", range(3))
+def test_one_tensor_lies_across_the_others(
+    across: int, columns: int, length: int, dtype: np.dtype
+) -> None:
+    rng = np.random.default_rng(length)
+    shape = (2, length, columns)
+    tensors = [place(shape, dtype, "channels_last", rng).array for _ in range(3)]
+    tensors[across] = place(shape, dtype, "contiguous", rng).array
+    g, y, out = tensors
+    for x in (g, y):
+        x[...] = rng.standard_normal(shape).astype(dtype)
+    ag.softmax_backward(g, y, 1, out=out)
+    want = ag.softmax_backward(np.ascontiguousarray(g), np.ascontiguousarray(y), 1)
+    assert_same_bits(np.ascontiguousarray(out), want)
+
+
 def test_long_sum_of_equal_terms_does_not_drift() -> None:
     g, y = np.full((1, 3_000_001), 0.1, FLOAT32), np.full((1, 3_000_001), 0.3, FLOAT32)
     assert_within(ag.softmax_backward(g, y, 1), softmax_backward(g, y, 1))
