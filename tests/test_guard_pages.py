@@ -46,6 +46,14 @@ def with_strides(
     return array
 
 
+def channels_last_apart(channels: int, rows: int, columns: int, dtype: np.dtype) -> np.ndarray:
+    """Every row of pixels ends at an inaccessible page."""
+    wide = apart(rows, columns * channels, dtype, 1)
+    strides = (0, dtype.itemsize, wide.strides[2], channels * dtype.itemsize)
+    # A view that keeps the memory.
+    return np.lib.stride_tricks.as_strided(wide, (1, channels, rows, columns), strides)
+
+
 def apart(rows: int, columns: int, dtype: np.dtype, step: int) -> np.ndarray:
     """Every row ends at an inaccessible page."""
     memory = mmap.mmap(-1, 2 * rows * PAGE)
@@ -93,9 +101,13 @@ def call_channels_last(dtype: np.dtype) -> None:
             pixel = channels * dtype.itemsize
             strides = (h * w * pixel, dtype.itemsize, w * pixel, pixel)
             g = with_strides((n, channels, h, w), dtype, strides, at_end)
-            ag.avg_pool2d_backward(
-                g, np.empty((n, channels, 2 * h, 2 * w), dtype), kernel, 2, 1 if kernel == 3 else 0
-            )
+            pool_to_planes(g, kernel)
+        pool_to_planes(channels_last_apart(channels, 4, 12, dtype), kernel)
+
+
+def pool_to_planes(g: np.ndarray, kernel: int) -> None:
+    like = np.empty((*g.shape[:2], 2 * g.shape[2], 2 * g.shape[3]), g.dtype)
+    ag.avg_pool2d_backward(g, like, kernel, 2, kernel // 3)
 
 
 def call_all(shape: tuple[int, ...], dtype: np.dtype, layout: str, at_end: bool) -> None:

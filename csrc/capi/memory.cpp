@@ -11,14 +11,12 @@
 #include <map>
 
 #include "capi/fork_safety.h"
+#include "core/huge_page.h"
 
 namespace ascend_grad::capi {
 namespace {
 
 constexpr size_t kAlignment = 512;  // as on the device
-// Of large blocks: first use of fresh memory takes a quarter of the time (measured).
-constexpr size_t kHugePage = size_t{2} << 20;
-constexpr size_t kSmallestHuge = 2 * kHugePage;
 // Kernels of some products read whole blocks.
 constexpr size_t kSlackBehindDeviceMemory = 32;
 

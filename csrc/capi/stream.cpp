@@ -29,10 +29,11 @@ namespace {
 // before it sleeps.
 constexpr std::chrono::microseconds kLooking{50};
 
-// Whether the condition came true meanwhile, with no lock held.
+// Whether the condition came true meanwhile, before the deadline, with no lock held.
 template <class Condition>
-bool comes_soon(const Condition& condition) {
-    const auto end = Clock::now() + kLooking;
+bool comes_soon(const Condition& condition, const Deadline& deadline) {
+    auto end = Clock::now() + kLooking;
+    if (deadline) end = std::min(end, *deadline);
     do {
         if (condition()) return true;
         std::this_thread::yield();
@@ -112,7 +113,7 @@ bool Stream::wait_for(const std::shared_ptr<Event>& event) {
 
 bool Stream::synchronize(const Deadline& deadline) {
     const auto finished = [this, target = queued_.load()] { return done_ >= target; };
-    if (comes_soon(finished)) return true;
+    if (comes_soon(finished, deadline)) return true;
     std::unique_lock<std::mutex> lock(queue_mutex());
     if (deadline) return work_done_.wait_until(lock, *deadline, finished);
     work_done_.wait(lock, finished);
@@ -141,13 +142,13 @@ void Stream::close(bool drop) {
 void Stream::work() {
     std::unique_lock<std::mutex> lock(queue_mutex());
     for (;;) {
-        const auto has_work = [this] { return queued_ != done_; };
-        if (!has_work() && !closing_) {
+        const auto is_wanted = [this] { return closing_ || queued_ != done_; };
+        if (!is_wanted()) {
             lock.unlock();
-            comes_soon(has_work);
+            comes_soon(is_wanted, {});
             lock.lock();
         }
-        work_arrived_.wait(lock, [&] { return closing_ || has_work(); });
+        work_arrived_.wait(lock, is_wanted);
         if (queued_ == done_) return;
         run(task(done_), lock);
         ++done_;

@@ -45,12 +45,12 @@ class Stream {
     void restart_in_child();
     static const OnForkInChild restart_all_;
 
-    // All below is guarded by queue_mutex(), but that the two numbers may be read without it. Tasks
+    // All below is guarded by queue_mutex(), but that what is atomic may be read without it. Tasks
     // are numbered; those in [done_, queued_) are in the queue.
     std::unique_ptr<Slot[]> slots_;
     std::atomic<uint64_t> queued_{0};
     std::atomic<uint64_t> done_{0};
-    bool closing_ = false;
+    std::atomic<bool> closing_{false};
     bool dropping_ = false;
     Event* awaited_ = nullptr;  // by the running task
     std::condition_variable work_arrived_;

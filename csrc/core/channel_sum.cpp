@@ -239,8 +239,9 @@ int64_t even_tile(const ChannelSumPlan& plan, int64_t outer, int64_t bytes) {
 }
 
 // kAlongPositions, staged: few where they are far apart in memory and rows are long. Where they are
-// neighbours in some operand, half as many as fit, so that runs along positions are longer, but of
-// float that such an output gets or that comes from a cache (measured).
+// neighbours in some operand, fewer than fit make runs along positions longer; that pays where
+// these are long, in 16 bit and, from memory, for float whose output has no such neighbours
+// (measured).
 int64_t staged_channels(const ChannelSumPlan& plan, int64_t size, bool from_memory) {
     if (!has_near_channels(plan, size))
         return std::clamp<int64_t>(kSharedSumBlock / plan.row_length, 1, kStagedLines);

@@ -177,7 +177,7 @@ class ChannelSum {
             const int n = length - done < step ? length - done : step;
             stage_.load(channel_, channels_, row, begin + done, n);
             Rows rows = rows_at(row, 0, begin + done, plan_.channel_stride);
-            rows.ahead = static_cast<uintptr_t>(step) * sizeof(T);  // the next tile
+            rows.ahead = static_cast<uintptr_t>(step) * sizeof(T);  // as far as the next tile
             for (int k = 0; k < kOperands; ++k) {
                 if (!plan_.staged[k]) continue;
                 rows.at[k] = stage_.line(k, 0);
@@ -263,7 +263,8 @@ class ChannelSum {
                     {rows.at[0] + r * rows.step[0] + at, rows.at[1] + r * rows.step[1] + at,
                      reinterpret_cast<char*>(to)},
                     {rows.step[0], rows.step[1], rows.step[2]},
-                    rows.to_sums};
+                    rows.to_sums,
+                    rows.ahead};
                 add_rows(some, together, length, parameters + r * rows.to_sums,
                          sums + r * rows.to_sums);
                 sink_.commit(together * length);

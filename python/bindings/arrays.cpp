@@ -102,6 +102,21 @@ py::object numpy_dtype(DataType dtype) {
     }
 }
 
+// Gives the block back once nothing refers to it.
+py::object owner_of(Block block) {
+    const PyCapsule_Destructor give_back = [](PyObject* capsule) {
+        void* size = PyCapsule_GetContext(capsule);
+        return_block({PyCapsule_GetPointer(capsule, nullptr), reinterpret_cast<size_t>(size)});
+    };
+    PyObject* capsule = PyCapsule_New(block.address, nullptr, give_back);
+    if (capsule == nullptr) {
+        return_block(block);
+        throw py::error_already_set();
+    }
+    PyCapsule_SetContext(capsule, reinterpret_cast<void*>(block.size));
+    return py::reinterpret_steal<py::object>(capsule);
+}
+
 }  // namespace
 
 void initialise_arrays() {
@@ -166,26 +181,10 @@ void ArrayArgument::assign_device(py::handle object, const char* operator_name,
     view = object.cast<const DeviceArray&>().view;
 }
 
-// Gives the block back once nothing refers to it.
-static py::object owner_of(Block block) {
-    const PyCapsule_Destructor give_back = [](PyObject* capsule) {
-        void* size = PyCapsule_GetContext(capsule);
-        return_block({PyCapsule_GetPointer(capsule, nullptr), reinterpret_cast<size_t>(size)});
-    };
-    PyObject* capsule = PyCapsule_New(block.address, nullptr, give_back);
-    if (capsule == nullptr) {
-        return_block(block);
-        throw py::error_already_set();
-    }
-    PyCapsule_SetContext(capsule, reinterpret_cast<void*>(block.size));
-    return py::reinterpret_steal<py::object>(capsule);
-}
-
 void ArrayArgument::allocate() {
     py::dtype dtype = py::reinterpret_borrow<py::dtype>(numpy_dtype(view.dtype));
     const size_t bytes = static_cast<size_t>(view.numel) * data_type_size(view.dtype);
-    const Block block = bytes >= kSmallestBlock ? take_block(bytes) : Block{nullptr, 0};
-    if (block.address != nullptr) {
+    if (const Block block = take_block(bytes); block.address != nullptr) {
         const py::object base = owner_of(block);
         py::array::ShapeContainer shape(view.shape, view.shape + view.rank);
         owner =

@@ -4,14 +4,17 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <mutex>
 #include <vector>
+
+#include "core/held_during_forks.h"
+#include "core/huge_page.h"
 
 namespace ascend_grad::python {
 namespace {
 
-constexpr size_t kHugePage = size_t{2} << 20;
-constexpr size_t kSmallestHuge = 2 * kHugePage;  // of huge pages only; less would waste half of it
+constexpr size_t kSmallestBlock = size_t{16} << 10;
 // Of blocks that nobody uses, kept for the next results.
 constexpr size_t kMaxKeptBytes = size_t{1} << 30;
 constexpr size_t kMaxKept = 1024;
@@ -24,13 +27,10 @@ struct Kept {
     bool withheld;
 };
 
-void* map(size_t size) {
-    void* start = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    return start == MAP_FAILED ? nullptr : start;
-}
 void* map_huge(size_t size) {
-    void* start = map(size + kHugePage);
-    if (start == nullptr) return nullptr;
+    void* start =
+        mmap(nullptr, size + kHugePage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (start == MAP_FAILED) return nullptr;
     char* begin = static_cast<char*>(start);
     const size_t skipped = (kHugePage - reinterpret_cast<size_t>(begin) % kHugePage) % kHugePage;
     if (skipped > 0) munmap(begin, skipped);
@@ -38,10 +38,22 @@ void* map_huge(size_t size) {
     madvise(begin + skipped, size, MADV_HUGEPAGE);
     return begin + skipped;
 }
-
-void* map_block(size_t size) {
-    return size < kSmallestHuge ? map(size) : map_huge(size);
+// Only large blocks are mappings of their own, of which a process may have some thousands.
+void* allocate(size_t size, size_t page) {
+    if (size >= kSmallestHuge) return map_huge(size);
+    void* memory = nullptr;
+    return posix_memalign(&memory, page, size) == 0 ? memory : nullptr;
 }
+void release(Block block) {
+    if (block.size >= kSmallestHuge) {
+        munmap(block.address, block.size);
+    } else {
+        std::free(block.address);
+    }
+}
+
+std::mutex g_mutex;
+const HeldDuringForks<g_mutex> g_held_during_forks;
 
 // Blocks that nobody uses, the latest last.
 class Blocks {
@@ -49,9 +61,10 @@ class Blocks {
     Blocks() { kept_.reserve(kMaxKept); }
 
     Block take(size_t bytes) {
+        if (bytes < std::max(kSmallestBlock, page_)) return {nullptr, 0};
         const size_t unit = bytes < kSmallestHuge ? page_ : kHugePage;
         const size_t size = (bytes + unit - 1) / unit * unit;
-        const std::lock_guard<std::mutex> lock(mutex_);
+        const std::lock_guard<std::mutex> lock(g_mutex);
         // The latest that fits without wasting more than a quarter.
         for (auto kept = kept_.rbegin(); kept != kept_.rend(); ++kept) {
             const Block block = kept->block;
@@ -60,22 +73,22 @@ class Blocks {
             kept_.erase(std::next(kept).base());
             return block;
         }
-        void* address = map_block(size);
+        void* address = allocate(size, page_);
         if (address == nullptr) {  // what is kept may be what is missing
-            while (!kept_.empty()) unmap_oldest();
-            address = map_block(size);
+            while (!kept_.empty()) release_oldest();
+            address = allocate(size, page_);
         }
         return {address, size};
     }
 
     void give_back(Block block) {
-        const std::lock_guard<std::mutex> lock(mutex_);
+        const std::lock_guard<std::mutex> lock(g_mutex);
         if (block.size > kMaxKeptBytes) {
-            munmap(block.address, block.size);
+            release(block);
             return;
         }
         while (kept_bytes_ + block.size > kMaxKeptBytes || kept_.size() == kMaxKept) {
-            unmap_oldest();
+            release_oldest();
         }
         kept_.push_back({block, true});
         kept_bytes_ += block.size;
@@ -88,10 +101,10 @@ class Blocks {
         kept_bytes_ -= kept.block.size;
         if (kept.withheld) withheld_bytes_ -= kept.block.size;
     }
-    void unmap_oldest() {
+    void release_oldest() {
         const Block block = kept_.front().block;
         forget(kept_.front());
-        munmap(block.address, block.size);
+        release(block);
         kept_.erase(kept_.begin());
     }
     void offer_to_system() {
@@ -105,7 +118,6 @@ class Blocks {
     }
 
     const size_t page_ = static_cast<size_t>(sysconf(_SC_PAGESIZE));
-    std::mutex mutex_;
     std::vector<Kept> kept_;
     size_t kept_bytes_ = 0, withheld_bytes_ = 0;
 };

@@ -5,16 +5,14 @@
 
 namespace ascend_grad::python {
 
-// Results of at least this many bytes come from here. What is smaller NumPy's own memory serves as
-// fast (measured).
-inline constexpr size_t kSmallestBlock = size_t{16} << 10;
-
 struct Block {
-    void* address;  // null when there is no memory
+    void* address;
     size_t size;
 };
 
 // At least `bytes` bytes of undefined contents that begin with a page, large ones with a huge page.
+// The address is null where there is no memory, and for less than 16 KiB or a page: such results
+// cost no more in NumPy's own memory (measured).
 Block take_block(size_t bytes);
 // Gives back what take_block gave. The block is kept for the next call, though the system may have
 // its pages meanwhile.

@@ -23,12 +23,12 @@ struct AvgPool2dBackwardKernel {
             case Op::Traversal::kAlongChannels:
                 return run_tiles<PoolAlongChannels<T>>(plan, addresses, streaming, begin, end);
             case Op::Traversal::kDoubledColumns:
-                return run_tiles<PoolDoubledColumns<T>>(plan, addresses, streaming, begin, end);
+                return run_planes<PoolDoubledColumns<T>>(plan, addresses, streaming, begin, end);
             case Op::Traversal::kAlongPlanes:
-                return run_tiles<PoolAlongPlanes<T>>(plan, addresses, streaming, begin, end);
+                return run_planes<PoolAlongPlanes<T>>(plan, addresses, streaming, begin, end);
             case Op::Traversal::kAlongWidth:
                 return pool_scratch::keeps_rows(plan)
-                           ? run_tiles<PoolAlongWidth<T>>(plan, addresses, streaming, begin, end)
+                           ? run_planes<PoolAlongWidth<T>>(plan, addresses, streaming, begin, end)
                            : run_tiles<PoolWindowByWindow<T>>(plan, addresses, streaming, begin,
                                                               end);
         }
@@ -37,25 +37,31 @@ struct AvgPool2dBackwardKernel {
     static constexpr Op::Kernels kernels() { return {run}; }
 
   private:
+    // Of a gradient that tasks make dense, or as it lies.
+    template <class Tile>
+    static void run_planes(const Op::Plan& plan, void* const* addresses, bool streaming,
+                           int64_t begin, int64_t end) {
+        if (plan.staged_channels == 0)
+            return run_tiles<Tile>(plan, addresses, streaming, begin, end);
+        StagedGradient<T> gradient(plan, addresses);
+        run_tiles<Tile>(plan, addresses, streaming, begin, end,
+                        [&](Tile& tile) { gradient.stage(tile); });
+    }
     template <class Tile>
     static void run_tiles(const Op::Plan& plan, void* const* addresses, bool streaming,
                           int64_t begin, int64_t end) {
-        Tile tile(plan, addresses, streaming);
-        if (plan.staged_channels > 0) {
-            StagedGradient<T> gradient(plan, addresses);
-            run_each(tile, begin, end, [&] { gradient.stage(tile); });
-        } else {
-            run_each(tile, begin, end, [] {});
-        }
-        if (streaming) stream_fence();
+        run_tiles<Tile>(plan, addresses, streaming, begin, end, [](Tile&) {});
     }
     template <class Tile, class Prepare>
-    static void run_each(Tile& tile, int64_t begin, int64_t end, const Prepare& prepare) {
+    static void run_tiles(const Op::Plan& plan, void* const* addresses, bool streaming,
+                          int64_t begin, int64_t end, const Prepare& prepare) {
+        Tile tile(plan, addresses, streaming);
         for (int64_t task = begin; task < end; ++task) {
             tile.select(task);
-            prepare();
+            prepare(tile);
             tile.run();
         }
+        if (streaming) stream_fence();
     }
 };
 

@@ -68,9 +68,8 @@ struct AvgPool2dBackward {
         bool stages;      // kAlongChannels: rows are streamed as one, not channels
         int64_t pixel;    // kAlongWidth: planes whose elements take turns along rows; else 1
         bool gathers;     // kAlongChannels: all planes are the channels, side by side in scratch
-        // grad_output's channels, where they are last and grad_input's are not, which is not walked
-        // along channels then: tasks copy what they read of it to dense planes in scratch, and the
-        // strides here are of these. Else 0.
+        // Not 0: channels of a grad_output in which they are last, of which tasks make dense planes
+        // in scratch. The other fields then describe these planes.
         int64_t staged_channels;
         int64_t staged_item, staged_row;  // bytes from one of grad_output's to the next
         PoolAxis height, width;

@@ -127,8 +127,8 @@ int64_t staged_elements(int64_t size) {
     return pool_scratch::kStaged / size;
 }
 // Planes whose elements fill a cache line of a grad_output whose channels are last.
-int64_t planes_of_line(const Op::Plan& plan, int64_t size) {
-    return std::min(plan.staged_channels, kCacheLine / size);
+int64_t planes_of_line(int64_t channels, int64_t size) {
+    return std::min(channels, kCacheLine / size);
 }
 // Rows of grad_input whose windows, of so many planes, fit there.
 int64_t staged_rows(const Op::Plan& plan, int64_t planes, int64_t size) {
@@ -140,30 +140,28 @@ int64_t staged_rows(const Op::Plan& plan, int64_t planes, int64_t size) {
 
 bool stages_whole_planes(const Op::Plan& plan, int64_t size) {
     return plan.staged_channels == 0 ||
-           staged_rows(plan, planes_of_line(plan, size), size) == plan.height.extent;
+           staged_rows(plan, planes_of_line(plan.staged_channels, size), size) ==
+               plan.height.extent;
 }
 
 // Has tasks make planes of grad_output dense where its channels are last and grad_input's rows
 // contiguous, if it pays (measured): not for short rows, nor for windows one apart, whose
 // grad_output is as large as grad_input, from memory and with vectors of channels.
 void stage_gradient(Op::Plan& plan, int64_t size) {
-    constexpr int64_t kFewChannels = 32;
+    constexpr int64_t kManyChannels = 32;
     const int inner = plan.planes.count - 1;
     const int64_t windows = plan.width.windows;
     if (inner < 0 || windows < 2 || plan.planes.stride[inner][0] != size) return;
     const int64_t channels = plan.planes.extent[inner];
     const bool is_heavy =
-        plan.width.stride == 1 && channels >= kFewChannels && plan.bytes > kCachedBytes;
+        plan.width.stride == 1 && channels >= kManyChannels && plan.bytes > kCachedBytes;
     if (plan.width_stride[0] != channels * size || plan.width_stride[1] != size || is_heavy ||
         has_short_rows(plan, false) || !pool_scratch::keeps_rows(plan) ||
         plan.width.extent > pool_scratch::row_elements(plan))
         return;
+    const int64_t rows = staged_rows(plan, planes_of_line(channels, size), size);
+    if (rows < std::min(plan.height.extent, 2 * plan.height.kernel)) return;
     plan.staged_channels = channels;
-    const int64_t rows = staged_rows(plan, planes_of_line(plan, size), size);
-    if (rows < std::min(plan.height.extent, 2 * plan.height.kernel)) {
-        plan.staged_channels = 0;
-        return;
-    }
     plan.staged_item = inner > 0 ? plan.planes.stride[0][0] : 0;
     plan.staged_row = plan.height_stride[0];
     plan.width_stride[0] = size;
@@ -245,7 +243,7 @@ int64_t gathered_planes(const Op::Plan& plan) {
 
 // Makes tasks of so many planes, and rows of them, that what they read fits scratch.
 void fit_staged_planes(Op::Plan& plan, int64_t size) {
-    const int64_t line = planes_of_line(plan, size);
+    const int64_t line = planes_of_line(plan.staged_channels, size);
     const int64_t plane = plan.height.windows * plan.width.windows;
     const int64_t most = std::min(plan.planes_per_task, staged_elements(size) / plane);
     plan.planes_per_task = std::max(line, most / line * line);
@@ -309,7 +307,8 @@ void cut_into_tasks(Op::Plan& plan, const TensorView& grad_input) {
     plan.channel_tiles = divide_up(plan.channels, plan.channel_tile);
     plan.width_tiles = divide_up(width.extent, plan.width_tile);
     const int64_t planes = plan.plane_count;
-    const int64_t together = plan.staged_channels > 0 ? planes_of_line(plan, size) : 1;
+    const int64_t together =
+        plan.staged_channels > 0 ? planes_of_line(plan.staged_channels, size) : 1;
     const int64_t sweeps = divide_up(planes, together) * plan.channel_tiles * plan.width_tiles;
     constexpr int64_t kTaskElements = 16 << 10;
     const int64_t row_elements = plan.width_tile * plan.pixel * plan.channel_tile;

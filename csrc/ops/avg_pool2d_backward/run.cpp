@@ -10,8 +10,8 @@ using Op = AvgPool2dBackward;
 namespace {
 
 // Measured: calls are mostly stores, which pay to pass the caches from 4/3 of the usual size on,
-// but on one thread, where grad_output's channels are last and no stage is needed, from the usual
-// size on.
+// but on one thread from the usual size on where channels of grad_output are last or made so, and
+// rows of results are not staged.
 bool streams(const Op::Plan& plan, int threads) {
     const bool has_channels =
         plan.traversal == Op::Traversal::kAlongChannels || plan.staged_channels > 0;

@@ -30,7 +30,10 @@ class StagedGradient {
                  channel, static_cast<int>(count));
             plane += count;
         }
-        tile.read_from(to - tile.first_plane() * plane_step - first * plan_.height_stride[0]);
+        // Where such a gradient would begin, which is outside the copy.
+        const int64_t skipped = tile.first_plane() * plane_step + first * plan_.height_stride[0];
+        tile.read_from(reinterpret_cast<const char*>(reinterpret_cast<uintptr_t>(to) -
+                                                     static_cast<uintptr_t>(skipped)));
     }
 
   private:

@@ -82,7 +82,7 @@ class PoolTile {
         channels_ = static_cast<int>(least(plan_.channel_tile, plan_.channels - channel_));
     }
 
-    // What the task reads lies there: see StagedGradient.
+    // The task's windows lie in a gradient that begins there (StagedGradient).
     void read_from(const char* grad_output) { grad_ = grad_output; }
 
     int64_t first_plane() const { return first_plane_; }
