@@ -451,6 +451,8 @@ def test_windows_around_elements(
     result.assert_only_elements_written()
 
 
+# Tasks make parts of such gradients dense: of all their rows or of a few, of a line of channels or of
+# several items, in one piece or row by row, and not at all where that would not pay.
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 @pytest.mark.parametrize("gap", ["", "pixels", "rows", "items"])
 @pytest.mark.parametrize(
@@ -459,37 +461,35 @@ def test_windows_around_elements(
 @pytest.mark.parametrize(
     "shape",
     [
-        *(
-            (1, 16, 224, 225),
-            (1, 40, 120, 118),
-            (3, 2, 9, 21),
-            (2, 3, 30, 22),
-            (2, 5, 13, 14),
-            (5, 8, 14, 33),
-            (2, 16, 28, 28),
-        ),
-        *((2, 17, 31, 24), (1, 33, 15, 40), (3, 48, 4, 50), (1, 100, 60, 57), (2, 40, 9, 300)),
+        (1, 16, 224, 225),
+        (1, 40, 120, 118),
+        (3, 2, 9, 21),
+        (2, 3, 30, 22),
+        (2, 5, 13, 14),
+        (5, 8, 14, 33),
+        (2, 16, 28, 28),
+        (2, 17, 31, 24),
+        (1, 33, 15, 40),
+        (3, 48, 4, 50),
+        (1, 100, 60, 57),
+        (2, 40, 9, 300),
     ],
     ids=str,
 )
 def test_results_across_channels_last(
     shape: tuple[int, ...], kernel: int, stride: int, padding: int, gap: str, dtype: np.dtype
 ) -> None:
-    rng = np.random.default_rng(shape[1])
-    ceil = kernel == 4
-    extents = (output_extent(size, kernel, stride, padding, ceil) for size in shape[2:])
-    n, c, h, w = (*shape[:2], *extents)
-    around = np.full(
-        (n, h + (gap == "items"), w + (gap == "rows"), c + (gap == "pixels")), np.nan, dtype
-    )
-    g = around[:, :h, :w, :c].transpose(0, 3, 1, 2)
-    g[...] = rng.standard_normal(g.shape).astype(dtype)
-    g[0, :, h // 2, w // 2] = np.resize([np.nan, np.inf, -0.0, 1e-40], c).astype(dtype)
-    result = place(shape, dtype, "contiguous", rng)
-    divisor = 7 if stride == 5 else 0
-    rest = (np.empty(shape, dtype), kernel, stride, padding, ceil, kernel != 3, divisor)
-    ag.avg_pool2d_backward(g, *rest, grad_input=result.array)
-    assert_same_bits(result.array, ag.avg_pool2d_backward(np.ascontiguousarray(g), *rest))
+    ceil, divisor = kernel == 4, 7 if stride == 5 else 0
+    dense, x = operands(shape, kernel, stride, padding, ceil, dtype)
+    n, c, h, w = dense.shape
+    dense[0, :, h // 2, w // 2] = np.resize([np.nan, np.inf, -0.0, 1e-40], c).astype(dtype)
+    wide = (n, h + (gap == "items"), w + (gap == "rows"), c + (gap == "pixels"))
+    g = np.full(wide, np.nan, dtype)[:, :h, :w, :c].transpose(0, 3, 1, 2)
+    g[...] = dense
+    result = place(shape, dtype, "contiguous", np.random.default_rng(1))
+    rest = (kernel, stride, padding, ceil, kernel != 3, divisor)
+    ag.avg_pool2d_backward(g, x, *rest, grad_input=result.array)
+    assert_same_bits(result.array, ag.avg_pool2d_backward(dense, x, *rest))
     result.assert_only_elements_written()
 
 

@@ -44,6 +44,16 @@ def check_items(
         assert_same_bits(array[1:-1], np.broadcast_to(array[:1], array[1:-1].shape).copy())
 
 
+def check_pooling(g: np.ndarray, x: np.ndarray, out: np.ndarray, *windows: int) -> None:
+    """Writes and checks results of g, of which all items but the last are equal."""
+    with ag.num_threads(2):
+        ag.avg_pool2d_backward(g, x, *windows, grad_input=out)
+    for index in (0, -1):
+        small = np.ascontiguousarray(g[[index]])
+        assert_same_bits(out[[index]], ag.avg_pool2d_backward(small, x[[index]], *windows))
+    assert_same_bits(out[1:-1], np.broadcast_to(out[:1], out[1:-1].shape).copy())
+
+
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 @pytest.mark.parametrize("beyond", [0, 3])
 @pytest.mark.parametrize(
@@ -77,13 +87,7 @@ def test_pooling_around_elements(
     shape = (BYTES // (math.prod(item) * dtype.itemsize), *item)
     g = values(shape, dtype, "nchw", 1)
     got = results(shape, dtype, "nchw", beyond)
-    with ag.num_threads(2):
-        ag.avg_pool2d_backward(g, g, kernel, 1, kernel // 2, grad_input=got)
-    for index in (0, -1):
-        small = g[[index]]
-        want = ag.avg_pool2d_backward(small, small, kernel, 1, kernel // 2)
-        assert_same_bits(got[[index]], want)
-    assert_same_bits(got[1:-1], np.broadcast_to(got[:1], got[1:-1].shape).copy())
+    check_pooling(g, g, got, kernel, 1, kernel // 2)
 
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
@@ -94,12 +98,7 @@ def test_pooling_of_channels_last(channels: int, beyond: int, dtype: np.dtype) -
     shape = (BYTES // (channels * 20 * 24 * dtype.itemsize), channels, 20, 24)
     g = values(shape, dtype, "nhwc", 1)
     got = results(shape, dtype, "nchw", beyond)
-    with ag.num_threads(2):
-        ag.avg_pool2d_backward(g, g, 3, 1, 1, grad_input=got)
-    for index in (0, -1):
-        small = np.ascontiguousarray(g[[index]])
-        assert_same_bits(got[[index]], ag.avg_pool2d_backward(small, small, 3, 1, 1))
-    assert_same_bits(got[1:-1], np.broadcast_to(got[:1], got[1:-1].shape).copy())
+    check_pooling(g, g, got, 3, 1, 1)
 
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
@@ -202,12 +201,7 @@ def test_pooling(
     windows = ((extent - kernel) // stride + 1 for extent in item[1:])
     g = values((*shape[:2], *windows), dtype, "nchw", 2)
     pool = results(shape, dtype, "nchw", beyond)
-    with ag.num_threads(2):
-        ag.avg_pool2d_backward(g, x, kernel, stride, grad_input=pool)
-    for index in (0, -1):
-        want = ag.avg_pool2d_backward(g[[index]], x[[index]], kernel, stride)
-        assert_same_bits(pool[[index]], want)
-    assert_same_bits(pool[1:-1], np.broadcast_to(pool[:1], pool[1:-1].shape).copy())
+    check_pooling(g, x, pool, kernel, stride)
 
 
 @pytest.mark.parametrize("beyond", [0, 3])

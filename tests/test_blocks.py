@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from subprocesses import output_of
 
-SHAPES = [(4, 1024), (5, 1000), (700, 1024), (1023, 1024), (1024, 1024)]
-"""Of 16 KiB, of no whole pages, the largest of small pages, of huge pages."""
+SHAPES = [(4, 1024), (5, 1000), (1023, 1024), (1024, 1024)]
+"""Of the smallest block, of no whole pages, of the last small pages and the first huge ones."""
 
 
 @pytest.fixture(params=SHAPES, ids=str)

@@ -46,14 +46,6 @@ def with_strides(
     return array
 
 
-def channels_last_apart(channels: int, rows: int, columns: int, dtype: np.dtype) -> np.ndarray:
-    """Every row of pixels ends at an inaccessible page."""
-    wide = apart(rows, columns * channels, dtype, 1)
-    strides = (0, dtype.itemsize, wide.strides[2], channels * dtype.itemsize)
-    # A view that keeps the memory.
-    return np.lib.stride_tricks.as_strided(wide, (1, channels, rows, columns), strides)
-
-
 def apart(rows: int, columns: int, dtype: np.dtype, step: int) -> np.ndarray:
     """Every row ends at an inaccessible page."""
     memory = mmap.mmap(-1, 2 * rows * PAGE)
@@ -70,6 +62,13 @@ def apart(rows: int, columns: int, dtype: np.dtype, step: int) -> np.ndarray:
         if LIBC.mprotect(ctypes.c_void_p(address), ctypes.c_size_t(PAGE), 0) != 0:
             raise OSError(ctypes.get_errno(), "mprotect")
     return array
+
+
+def channels_last_apart(channels: int, rows: int, columns: int, dtype: np.dtype) -> np.ndarray:
+    """Every row of pixels ends at an inaccessible page."""
+    wide = apart(rows, columns * channels, dtype, 1)
+    strides = (0, dtype.itemsize, wide.strides[2], channels * dtype.itemsize)
+    return np.lib.stride_tricks.as_strided(wide, (1, channels, rows, columns), strides)
 
 
 def call_with_gaps(dtype: np.dtype) -> None:
@@ -96,18 +95,13 @@ def call_with_gaps(dtype: np.dtype) -> None:
 
 def call_channels_last(dtype: np.dtype) -> None:
     """Pooling to results whose channels are not last."""
-    for channels, kernel, at_end in product((2, 3, 5, 8, 16, 18, 33), (2, 3), (True, False)):
-        for n, h, w in ((1, 4, 12), (2, 5, 11)):
-            pixel = channels * dtype.itemsize
-            strides = (h * w * pixel, dtype.itemsize, w * pixel, pixel)
-            g = with_strides((n, channels, h, w), dtype, strides, at_end)
-            pool_to_planes(g, kernel)
-        pool_to_planes(channels_last_apart(channels, 4, 12, dtype), kernel)
-
-
-def pool_to_planes(g: np.ndarray, kernel: int) -> None:
-    like = np.empty((*g.shape[:2], 2 * g.shape[2], 2 * g.shape[3]), g.dtype)
-    ag.avg_pool2d_backward(g, like, kernel, 2, kernel // 3)
+    for channels in (2, 3, 5, 8, 16, 18, 33):
+        gradients = [channels_last_apart(channels, 4, 12, dtype)]
+        for shape, at_end in product(((1, channels, 4, 12), (2, channels, 5, 11)), (True, False)):
+            gradients.append(between_guards(shape, dtype, "channels_last", at_end))
+        for g, (kernel, padding) in product(gradients, ((2, 0), (3, 1))):
+            like = np.empty((*g.shape[:2], 2 * g.shape[2], 2 * g.shape[3]), dtype)
+            ag.avg_pool2d_backward(g, like, kernel, 2, padding)
 
 
 def call_all(shape: tuple[int, ...], dtype: np.dtype, layout: str, at_end: bool) -> None:
