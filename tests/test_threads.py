@@ -12,6 +12,7 @@ import pytest
 import strategies
 from arrays import FLOAT32
 from cases import Case, from_seed
+from subprocesses import output_of
 from tolerance import assert_same_bits
 
 OPERATORS = (
@@ -124,6 +125,39 @@ def test_errors_in_many_threads_do_not_mix() -> None:
             assert str(dim) in message
 
 
+TEAM = """
+import os, numpy as np, ascend_grad as ag
+def threads(): return set(os.listdir("/proc/self/task"))
+def call(rows): ag.softmax_backward(*[np.ones((rows, 64), np.float32)] * 2, 1)
+allowed, before = os.sched_getaffinity(0), threads()
+call(8000)
+team = threads()
+assert len(team - before) == 3, team
+"""
+needs_openmp = pytest.mark.skipif(not ag.build_info()["openmp"], reason="built without OpenMP")
+
+
+@needs_openmp
+def test_calls_of_any_size_have_the_same_threads() -> None:
+    code = "for rows in (600, 8000, 4, 1200) * 5: call(rows)\nassert threads() == team"
+    output_of("-c", TEAM + code, OMP_NUM_THREADS="4")
+
+
+@needs_openmp
+def test_threads_may_use_every_processor() -> None:
+    code = "import time; time.sleep(0.2)\ncall(8000)\nprint(*sorted(allowed))\n"
+    code += "for thread in sorted(team): print(*sorted(os.sched_getaffinity(int(thread))))"
+    masks = output_of("-c", TEAM + code, OMP_NUM_THREADS="4").splitlines()
+    assert len(masks) > 4
+    assert set(masks) == {masks[0]}
+
+
+@needs_openmp
+def test_a_lower_limit_ends_threads() -> None:
+    code = "ag.set_num_threads(2)\ncall(8000)\nassert len(threads()) == len(team) - 2"
+    output_of("-c", TEAM + code, OMP_NUM_THREADS="4")
+
+
 def test_the_number_of_threads() -> None:
     before = ag.get_num_threads()
     assert before >= 1
@@ -151,16 +185,29 @@ def test_bad_numbers_of_threads(value: int) -> None:
     assert ag.get_num_threads() == before
 
 
+@needs_openmp
+@pytest.mark.parametrize(("limit", "want"), [(1, 1), (3, 3), (8, 4)])
+def test_limits_of_openmp_hold_beside_ours(limit: int, want: int) -> None:
+    pytest.importorskip("threadpoolctl")
+    code = f"""
+import ascend_grad as ag, threadpoolctl
+ag.set_num_threads(4)
+with threadpoolctl.threadpool_limits({limit}, user_api="openmp"):
+    assert ag.get_num_threads() == {want}, ag.get_num_threads()
+assert ag.get_num_threads() == 4
+"""
+    output_of("-c", code, OMP_NUM_THREADS="2")
+
+
 @pytest.mark.parametrize("value", ["2", 1.5, None])
 def test_numbers_of_threads_that_are_no_integers(value: object) -> None:
     with pytest.raises(TypeError):
         ag.set_num_threads(value)
 
 
+@needs_openmp
 def test_threadpoolctl_controls_the_number_of_threads() -> None:
     threadpoolctl = pytest.importorskip("threadpoolctl")
-    if not ag.build_info()["openmp"]:
-        pytest.skip("built without OpenMP")
     before = ag.get_num_threads()
     with threadpoolctl.threadpool_limits(1, user_api="openmp"):
         assert ag.get_num_threads() == 1

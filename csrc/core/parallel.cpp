@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
+#include <optional>
 #ifdef _OPENMP
 #include <omp.h>
 #endif
@@ -11,6 +13,7 @@
 #include <immintrin.h>
 #endif
 
+#include "core/arrival.h"
 #include "core/integers.h"
 
 namespace ascend_grad {
@@ -70,25 +73,42 @@ class DefaultFloatEnvironment {
 #endif
 };
 
+#ifdef _OPENMP
+using Clock = std::chrono::steady_clock;
+
+// No runtime that lets idle threads spin lets them sleep earlier.
+constexpr std::chrono::microseconds kAwake{100};
+
+// The calling thread's team. It has as many members whatever work it is for: libgomp ends those
+// that it is not asked for and starts new ones for the next larger team.
+struct Team {
+    int members = 1;
+    Clock::time_point last_use;
+};
+thread_local Team t_team;
+
 // Not inlined: compilers call OpenMP at the start of a function that holds a parallel region, and
 // some runtimes allocate memory at a thread's first call, which work of one thread must not.
 [[gnu::noinline]] void run_team(int64_t count, int threads, RangeFunction function,
                                 const void* context) {
-#ifdef _OPENMP
-#pragma omp parallel num_threads(threads)
+    const int members = std::max(threads, std::min(t_team.members, thread_limit()));
+    std::optional<Arrival> arrival;
+    const bool awake = members <= t_team.members && Clock::now() - t_team.last_use < kAwake;
+    if (!awake) arrival.emplace();
+#pragma omp parallel num_threads(members)
     {
-        const int64_t team = omp_get_num_threads();
+        const int64_t workers = std::min(threads, omp_get_num_threads());
         const int64_t member = omp_get_thread_num();
-        const int64_t begin = count / team * member + std::min(count % team, member);
-        const int64_t end = begin + count / team + (member < count % team ? 1 : 0);
+        if (arrival && member > 0) arrival->arrive();
+        if (arrival && member == 0) arrival->wait(omp_get_num_threads() - 1);
+        const int64_t begin = count / workers * member + std::min(count % workers, member);
+        const int64_t end = begin + count / workers + (member < count % workers ? 1 : 0);
         const DefaultFloatEnvironment environment;
-        if (begin < end) function(context, begin, end);
+        if (member < workers) function(context, begin, end);
     }
-#else
-    static_cast<void>(threads);
-    function(context, 0, count);
-#endif
+    t_team = {members, Clock::now()};
 }
+#endif
 
 }  // namespace
 
@@ -104,7 +124,7 @@ int thread_limit() {
     const int openmp = openmp_limit();
     const int limit = g_limit.load(std::memory_order_relaxed);
     if (!has_openmp() || limit == 0) return openmp;
-    return openmp < g_initial_openmp_limit ? std::min(limit, openmp) : limit;
+    return openmp != g_initial_openmp_limit ? std::min(limit, openmp) : limit;
 }
 
 void set_thread_limit(int count) {
@@ -134,7 +154,9 @@ int64_t even_share(int64_t units, int64_t most, int64_t least, int64_t outer, in
 void parallel_for(int64_t count, int threads, RangeFunction function, const void* context) {
     if (count <= 0) return;
     threads = static_cast<int>(std::min<int64_t>(threads, count));
-    if (has_openmp() && threads > 1) return run_team(count, threads, function, context);
+#ifdef _OPENMP
+    if (threads > 1) return run_team(count, threads, function, context);
+#endif
     const DefaultFloatEnvironment environment;
     function(context, 0, count);
 }

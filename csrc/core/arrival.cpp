@@ -1,0 +1,66 @@
+#include "core/arrival.h"
+
+#include <sched.h>
+
+#include <chrono>
+#include <thread>
+
+namespace ascend_grad {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// Waking threads takes tens of microseconds. Whoever comes later waits for this processor, which
+// only sleeping gives away: of one that yields, the scheduler takes little notice.
+constexpr std::chrono::microseconds kLooking{50}, kNap{1};
+
+void move_to(int processor, const cpu_set_t& allowed) {
+    cpu_set_t only;
+    CPU_ZERO(&only);
+    CPU_SET(processor, &only);
+    if (sched_setaffinity(0, sizeof only, &only) == 0) {
+        sched_setaffinity(0, sizeof allowed, &allowed);
+    }
+}
+
+}  // namespace
+
+Arrival::Arrival() : first_(sched_getcpu()) {
+    take(first_);
+}
+
+void Arrival::arrive() {
+    const int processor = sched_getcpu();
+    cpu_set_t allowed;
+    if (!take(processor) && sched_getaffinity(0, sizeof allowed, &allowed) == 0) {
+        for (int i = 1; i < kProcessors; ++i) {
+            const int next = (processor + i) % kProcessors;
+            if (!CPU_ISSET(next, &allowed) || !take(next)) continue;
+            move_to(next, allowed);
+            break;
+        }
+    }
+    arrived_.fetch_add(1, std::memory_order_relaxed);
+}
+
+void Arrival::wait(int others) const {
+    const Clock::time_point end = Clock::now() + kLooking;
+    while (arrived_.load(std::memory_order_relaxed) < others) {
+        if (Clock::now() > end) std::this_thread::sleep_for(kNap);
+    }
+    // Meanwhile the scheduler may have moved it to where one of them went.
+    cpu_set_t allowed;
+    if (sched_getcpu() != first_ && sched_getaffinity(0, sizeof allowed, &allowed) == 0) {
+        move_to(first_, allowed);
+    }
+}
+
+// Whether nobody has it yet. Any number may have one that is unknown.
+bool Arrival::take(int processor) {
+    static_assert(kProcessors == CPU_SETSIZE);
+    if (processor < 0 || processor >= kProcessors) return true;
+    const uint64_t bit = uint64_t{1} << processor % kWordBits;
+    return (taken_[processor / kWordBits].fetch_or(bit, std::memory_order_relaxed) & bit) == 0;
+}
+
+}  // namespace ascend_grad

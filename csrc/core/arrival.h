@@ -1,0 +1,34 @@
+// Brings the threads of a team, which may have slept, to processors of their own.
+//
+// Linux starts or wakes a thread where the one runs that does so, and some machines do not move it
+// at once. Threads of a team that share a processor spin in turns, waiting for each other, for
+// milliseconds: until the runtime lets one sleep or the scheduler moves one.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+namespace ascend_grad {
+
+class Arrival {
+  public:
+    // Called by the thread that has the team.
+    Arrival();
+
+    // Called by every other member. Where another has its processor it moves to one that is free
+    // and allowed, from where it may be moved as ever.
+    void arrive();
+    // Waits for so many others, leaving them this thread's processor if need be.
+    void wait(int others) const;
+
+  private:
+    static constexpr int kProcessors = 1024, kWordBits = 64;
+
+    bool take(int processor);
+
+    const int first_;
+    std::atomic<int> arrived_{0};
+    std::atomic<uint64_t> taken_[kProcessors / kWordBits]{};
+};
+
+}  // namespace ascend_grad
