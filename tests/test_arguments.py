@@ -132,6 +132,16 @@ def test_booleans(operator: str, name: str) -> None:
             call(operator, **{name: value})
 
 
+@pytest.mark.parametrize("name", ["input_g", "weight_g", "bias_g"])
+def test_errors_of_a_truth_value_reach_the_caller(name: str) -> None:
+    class Neither(int):
+        def __bool__(self) -> bool:
+            raise KeyError("neither")
+
+    with pytest.raises(KeyError, match="neither"):
+        call(BN, **{name: Neither()})
+
+
 @pytest.mark.parametrize("operator, name", RESULTS)
 def test_scalars_are_no_memory_for_results(operator: str, name: str) -> None:
     """A NumPy scalar cannot be written; a copy of it would lose the result."""
@@ -160,6 +170,7 @@ def test_scalars_are_no_memory_for_results(operator: str, name: str) -> None:
         (POOL, "cube_math_type", 2**31),
         (SOFTMAX, "dim", 2**63),
         (SOFTMAX, "dim", -(2**63) - 1),
+        pytest.param(SOFTMAX, "dim", 10**5000, id="dim of thousands of digits"),
     ],
 )
 def test_integers_out_of_range(operator: str, name: str, value: Any) -> None:

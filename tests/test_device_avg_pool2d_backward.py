@@ -211,6 +211,36 @@ def test_large_arrays_move_once(
     assert len(launches.kernels) == 1
 
 
+@pytest.mark.parametrize(
+    "kernel, stride, padding, windows, fits",
+    [
+        (2**31 - 1, 2**31 - 1, 2**30 - 1, 1, True),
+        (2**31, 2**60, 2**30 - 1, 1, True),
+        (2**31 - 2, 1, 2**30 - 1, 4, True),
+        (2**32 - 1, 2**31 - 1, 2**31 - 1, 2, True),
+        (2**32, 2**31, 2**31 - 1, 2, False),
+        (2**60, 1, 2**59 - 1, 2, False),
+        (2**60 - 1, 2**63 - 1, 2**59 - 2, 1, False),
+    ],
+)
+def test_windows_of_any_size(
+    kernel: int, stride: int, padding: int, windows: int, fits: bool
+) -> None:
+    """What does not fit the kernels' numbers is refused."""
+    g, x = np.arange(1, windows + 1, dtype=FLOAT32), np.zeros((1, 1, 3), FLOAT32)
+    sizes = (1, kernel), (1, stride), (0, padding), True
+    for divisor in (0, 7):
+        arguments = (g.reshape(1, 1, -1), x, *sizes, divisor % 2 == 0, divisor)
+        want = ag.avg_pool2d_backward(*arguments)
+        assert want.any()
+        if fits:
+            np.testing.assert_array_equal(emulate("avg_pool2d_backward", *arguments)[0], want)
+            continue
+        with pytest.raises(ag.AclnnError, match=r"2\^31 - 1") as caught:
+            emulate("avg_pool2d_backward", *arguments)
+        assert caught.value.status == 561003
+
+
 def test_nothing_to_do() -> None:
     g, x = operands((0, 3, 8, 8), 2)
     got, launches = emulate("avg_pool2d_backward", g, x, 2)

@@ -157,6 +157,28 @@ def test_tensors_that_cannot_be_used(options: dict[str, int], word: str) -> None
     assert "grad_output" in str(caught.value)
 
 
+@pytest.mark.parametrize("rank", [-1, -(2**31), 9])
+def test_ranks_that_no_tensor_has(rank: int) -> None:
+    array = OldDLPack(np.ones((1,) * 9, FLOAT32))
+    array.managed.tensor.ndim = rank
+    with pytest.raises(ag.ParamInvalidError, match="grad_output"):
+        ag.softmax_backward(array, np.ones((2, 2), FLOAT32), 1)
+
+
+def test_a_copy_is_an_input_but_no_result() -> None:
+    class Copied:
+        def __dlpack__(self, *, max_version: tuple[int, int], **_: Any) -> Any:
+            return y.__dlpack__(max_version=max_version, copy=True)
+
+        def __dlpack_device__(self) -> tuple[int, int]:
+            return 1, 0
+
+    g, y = operands()
+    np.testing.assert_array_equal(ag.softmax_backward(g, Copied(), 1), ag.softmax_backward(g, y, 1))
+    with pytest.raises(ag.ParamInvalidError, match=r"softmax_backward: out: .*copy"):
+        ag.softmax_backward(g, y, 1, out=Copied())
+
+
 @pytest.mark.parametrize("wrap", WRAPPERS)
 def test_read_only_arrays_are_inputs_but_no_results(wrap: Wrapper) -> None:
     """An unversioned capsule is read-only whatever its memory is."""

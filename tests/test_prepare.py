@@ -140,3 +140,5 @@ def test_wrong_uses_of_an_executor() -> None:
         executor.workspace_size = 5
     with pytest.raises(TypeError):
         ag.Executor()
+    with pytest.raises(TypeError):
+        ag.Executor.__new__(ag.Executor)

@@ -177,10 +177,10 @@ def test_the_number_of_threads() -> None:
         ag.set_num_threads(before)
 
 
-@pytest.mark.parametrize("value", [0, -1, 2**40])
+@pytest.mark.parametrize("value", [0, -1, 2**40, pytest.param(10**5000, id="thousands of digits")])
 def test_bad_numbers_of_threads(value: int) -> None:
     before = ag.get_num_threads()
-    with pytest.raises((ValueError, OverflowError), match=str(value)):
+    with pytest.raises((ValueError, OverflowError), match="bits" if value > 2**64 else str(value)):
         ag.set_num_threads(value)
     assert ag.get_num_threads() == before
 

@@ -1,5 +1,7 @@
 #include "capi/executor.h"
 
+#include <new>
+
 #include "capi/context.h"
 #include "core/check.h"
 
@@ -23,11 +25,19 @@ uint64_t bytes_left(const BlockHold& block, const void* pointer, uint64_t needed
 }
 
 auto& g_executors = *new HandleTable<Call>(HandleKind::kExecutor);
+const OnForkInChild g_restart([] {
+    g_executors.for_each_in_child([](Call& call) { call.restart(); });
+});
 
 }  // namespace
 
 HandleTable<Call>& executors() {
     return g_executors;
+}
+
+void Call::restart() {
+    new (&mutex_) std::mutex;
+    is_planned_ = false;
 }
 
 void Call::set(int index, const aclTensor* handle) {

@@ -39,6 +39,9 @@ class Call {
     // The base address of every tensor that was given as `handle`.
     Status set_address(const char* function, int index, const aclTensor* handle, void* address);
 
+    // In a forked child, where another thread's run may have been left in the middle.
+    void restart();
+
     std::atomic<bool> is_repeatable{false};
 
   protected:

@@ -72,6 +72,11 @@ class HandleTable {
         for (const auto& entry : objects_) result.push_back(entry.second);
         return result;
     }
+    // In a forked child, before fork returns there: its lock is held.
+    template <class Function>
+    void for_each_in_child(const Function& function) {
+        for (const auto& entry : objects_) function(*entry.second);
+    }
     std::string refuse(const void* handle) const { return refuse_handle(handle, kind_); }
 
   private:

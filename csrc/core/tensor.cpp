@@ -118,7 +118,7 @@ void set_contiguous(TensorView& view, int rank, const int64_t* shape) {
 
 void set_shape(TensorView& view, int64_t rank, const int64_t* shape, const int64_t* strides,
                int64_t unit) {
-    view.rank = static_cast<int32_t>(std::clamp<int64_t>(rank, INT32_MIN, INT32_MAX));
+    view.rank = static_cast<int32_t>(std::clamp<int64_t>(rank, -1, INT32_MAX));
     view.numel = 1;
     rank = std::max<int64_t>(rank, 0);
     const int64_t stored = std::min<int64_t>(rank, kMaxRank);

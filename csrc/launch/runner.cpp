@@ -2,6 +2,7 @@
 #include <acl/acl.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -62,9 +63,13 @@ Status failed(const Call& call, const char* what, aclError code) {
 
 // The device that this thread has chosen, else device 0.
 aclError current_device(int32_t& id) {
-    static const aclError initialised = aclInit(nullptr);
-    if (initialised != ACL_SUCCESS && initialised != ACL_ERROR_REPEAT_INITIALIZE)
-        return initialised;
+    // No lock of the compiler's, which a forked child would find taken.
+    static std::atomic<bool> is_initialised{false};
+    if (!is_initialised) {
+        const aclError code = aclInit(nullptr);
+        if (code != ACL_SUCCESS && code != ACL_ERROR_REPEAT_INITIALIZE) return code;
+        is_initialised = true;
+    }
     if (aclrtGetDevice(&id) == ACL_SUCCESS) return ACL_SUCCESS;
     id = 0;
     return aclrtSetDevice(id);

@@ -71,7 +71,8 @@ def set_num_threads(n: int) -> None:
     count = index(n)
     most = max(64, 4 * (os.cpu_count() or 1))
     if not 1 <= count <= most:
-        raise ValueError(f"set_num_threads: must be between 1 and {most}, got {n}")
+        given = count if count.bit_length() <= 64 else f"an int of {count.bit_length()} bits"
+        raise ValueError(f"set_num_threads: must be between 1 and {most}, got {given}")
     _core.set_thread_limit(count)
 
 

@@ -30,8 +30,12 @@ int64_t to_int(py::handle object, const char* operator_name, const char* paramet
     int overflow = 0;
     const int64_t value = PyLong_AsLongLongAndOverflow(index.ptr(), &overflow);
     if (overflow != 0) {
+        // Python prints no number of thousands of digits.
+        const auto bits = index.attr("bit_length")().cast<int64_t>();
         raise_invalid(operator_name, parameter,
-                      "must fit 64 bits, got " + py::str(index).cast<std::string>());
+                      "must be from -2^63 to 2^63 - 1, got " +
+                          (bits <= 256 ? py::str(index).cast<std::string>()
+                                       : "an int of " + std::to_string(bits) + " bits"));
     }
     return value;
 }
@@ -44,7 +48,9 @@ bool to_bool(py::handle object, const char* operator_name, const char* parameter
         raise_type_error(operator_name, parameter,
                          std::string("a bool is needed, got ") + Py_TYPE(object.ptr())->tp_name);
     }
-    return PyObject_IsTrue(object.ptr()) == 1;
+    const int truth = PyObject_IsTrue(object.ptr());
+    if (truth < 0) throw py::error_already_set();
+    return truth == 1;
 }
 
 IntArrayArgument::IntArrayArgument(py::handle object, const char* operator_name,

@@ -11,6 +11,7 @@
 #include "device/strided_copy_plan.h"
 #include "errors.h"
 #include "executor.h"
+#include "instances.h"
 
 namespace ascend_grad::python {
 namespace {
@@ -102,7 +103,9 @@ void copy_on_device(const py::object& source, const py::object& target, const py
     arrays[1].assign(target, info.name.python, "target", true);
     device::Call call;
     call.info = &info;
-    call.soc = soc_of(soc)->soc;
+    const SocInfo* const known = soc_of(soc);
+    if (known == nullptr) raise_invalid(info.name.python, "soc", "must be known");
+    call.soc = known->soc;
     for (int i = 0; i < 2; ++i) {
         call.present[i] = true;
         call.tensors[i] = arrays[i].view;
@@ -110,6 +113,7 @@ void copy_on_device(const py::object& source, const py::object& target, const py
     const device::Product product = device.product(call.soc, info.name.python);
     device::Launch& launch = call.plan.launches[0];
     launch.kernel = device::strided_copy_kernel(arrays[0].view.dtype, arrays[1].view.dtype);
+    if (launch.kernel == nullptr) raise_invalid(info.name.python, "target", "must have its dtype");
     launch.pointer_count = 2;
     launch.pointers[0] = {0, 0};
     launch.pointers[1] = {1, 0};
@@ -176,9 +180,10 @@ py::dict describe_plan(const device::Call& call, const device::Product& product)
 }
 
 void register_device(py::module_& module) {
-    py::class_<Device>(module, "Device")
-        .def(py::init<std::string, std::string, std::optional<uint64_t>>(), py::arg("name"),
-             py::arg("folder"), py::arg("stream") = py::none());
+    const auto type = py::class_<Device>(module, "Device")
+                          .def(py::init<std::string, std::string, std::optional<uint64_t>>(),
+                               py::arg("name"), py::arg("folder"), py::arg("stream") = py::none());
+    refuse_bare_new(type);
     module.def("set_devices", [](py::object by_default, py::function find) {
         g_default_device = by_default.release();
         g_find_device = find.release();

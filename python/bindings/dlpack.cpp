@@ -23,17 +23,24 @@ DataType dtype_of_dlpack(const dlpack::Type& type) {
         case dlpack::kBool:
             return DataType::kBool;
         case dlpack::kInt:
-            return type.bits == 8    ? DataType::kInt8
+            return type.bits == 4    ? DataType::kInt4
+                   : type.bits == 8  ? DataType::kInt8
                    : type.bits == 16 ? DataType::kInt16
                    : type.bits == 32 ? DataType::kInt32
-                                     : DataType::kInt64;
+                   : type.bits == 64 ? DataType::kInt64
+                                     : DataType::kUndefined;
         case dlpack::kUInt:
-            return type.bits == 8    ? DataType::kUInt8
+            return type.bits == 1    ? DataType::kUInt1
+                   : type.bits == 8  ? DataType::kUInt8
                    : type.bits == 16 ? DataType::kUInt16
                    : type.bits == 32 ? DataType::kUInt32
-                                     : DataType::kUInt64;
+                   : type.bits == 64 ? DataType::kUInt64
+                                     : DataType::kUndefined;
         case dlpack::kComplex:
-            return type.bits == 64 ? DataType::kComplex64 : DataType::kComplex128;
+            return type.bits == 32    ? DataType::kComplex32
+                   : type.bits == 64  ? DataType::kComplex64
+                   : type.bits == 128 ? DataType::kComplex128
+                                      : DataType::kUndefined;
         default:
             return DataType::kUndefined;
     }
@@ -148,7 +155,12 @@ py::object read_versioned(TensorView& view, dlpack::ManagedTensorVersioned* mana
     if (managed->version.major != 1) {
         raise_type_error(
             context.operator_name, context.parameter,
-            "DLPack version 1 or less is needed, got " + std::to_string(managed->version.major));
+            "DLPack version 1 is needed, got " + std::to_string(managed->version.major));
+    }
+    if (context.is_output && (managed->flags & dlpack::kCopied) != 0) {
+        raise_invalid(context.operator_name, context.parameter,
+                      "must show its own memory, to be written to, but gives a copy of it over "
+                      "DLPack; give a NumPy array");
     }
     require_writable(context, (managed->flags & dlpack::kReadOnly) == 0);
     read_dlpack_tensor(view, managed->tensor, context);

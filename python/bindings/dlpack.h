@@ -49,7 +49,7 @@ struct ManagedTensorVersioned {  // capsule "dltensor_versioned"
     Tensor tensor;
 };
 
-inline constexpr uint64_t kReadOnly = 1;
+inline constexpr uint64_t kReadOnly = 1, kCopied = 2;
 
 // What a type has as its attribute `__dlpack_c_exchange_api__`, in a capsule with this name.
 inline constexpr char kExchangeApiName[] = "dlpack_exchange_api";

@@ -43,6 +43,17 @@ int main() {
     std::thread caller([&] {
         while (is_calling) CHECK_OK(aclrtSynchronizeStream(stream));
     });
+    // ... and one is inside a run of an executor that the child uses, too.
+    const Shape small = {4, 2};
+    Tensor small_grad(small, grad_values), small_output(small, output_values), small_out(small);
+    aclOpExecutor* shared = nullptr;
+    uint64_t shared_size = 0;
+    CHECK_OK(aclnnSoftmaxBackwardGetWorkspaceSize(small_grad, small_output, 1, small_out,
+                                                  &shared_size, &shared));
+    CHECK_OK(aclSetAclOpExecutorRepeatable(shared));
+    std::thread runner([&] {
+        while (is_calling) CHECK_OK(aclnnSoftmaxBackward(nullptr, shared_size, shared, stream));
+    });
     for (int i = 0; i < 10; ++i) {
         softmax(grad, output, out, stream);
         std::fflush(stderr);
@@ -53,6 +64,7 @@ int main() {
             CHECK_OK(aclrtSynchronizeStream(stream));  // what was queued is the parent's
             CHECK_OK(aclrtSynchronizeStream(blocked));
             softmax(grad, output, out, stream);
+            CHECK_OK(aclnnSoftmaxBackward(nullptr, shared_size, shared, stream));
             CHECK_OK(aclrtRecordEvent(event, stream));
             CHECK_OK(aclrtStreamWaitEvent(blocked, event));
             CHECK_OK(aclrtSynchronizeDevice());
@@ -67,6 +79,7 @@ int main() {
     }
     is_calling = false;
     caller.join();
+    runner.join();
     // Ends with a stream that waits for ever and one with work to do.
     for (int i = 0; i < 100; ++i) softmax(grad, output, out, stream);
     std::exit(0);

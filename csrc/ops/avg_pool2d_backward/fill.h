@@ -132,7 +132,7 @@ class PoolFill : public PoolTile<T> {
                     const auto filled = Line<T>::looked_up(Line<T>::load(places + i), line, line);
                     std::memcpy(out + i, &filled, sizeof(filled));
                 }
-                for (; i < piece; ++i) out[i] = values[places[i]];
+                for (; i < piece; ++i) std::memcpy(out + i, values + places[i], sizeof(T));
                 sink.commit(piece);
             }
         }

@@ -386,7 +386,9 @@ Op::Plan Op::plan(const Args& args) {
                        : constant_divisor(plan, args.divisor_override);
     plan.plane_count = plan.planes.iterations();
     plan.pixel = 1;
-    plan.bytes = saturated_bytes(grad.numel / 2 + grad_input.numel / 2 + 1, 2 * size);
+    int64_t elements;
+    if (__builtin_add_overflow(grad.numel, grad_input.numel, &elements)) elements = INT64_MAX;
+    plan.bytes = saturated_bytes(elements, size);
     choose_traversal(plan, size);
     cut_into_tasks(plan, grad_input);
     plan.prefetch = prefetching().far_along_memory ? 6144 : 2048;  // measured

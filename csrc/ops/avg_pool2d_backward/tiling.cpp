@@ -1,5 +1,6 @@
 #include "ops/avg_pool2d_backward/tiling.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "device/planner.h"
@@ -28,6 +29,16 @@ bool splits_planes(const PoolAxis& height, int64_t rows) {
            rows * height.stride == height.extent;
 }
 
+// Kernels take strides and padding of 31 bits. One window's stride says nothing, nor does what a
+// window has beyond the padding.
+bool fit(PoolAxis& axis) {
+    constexpr int64_t kMost = INT32_MAX;
+    if (axis.pad > kMost) return false;
+    if (axis.windows <= 1) axis.stride = std::min(axis.stride, kMost);
+    axis.kernel = std::min(axis.kernel, axis.extent + 2 * axis.pad);
+    return axis.stride <= kMost;
+}
+
 struct Tiled {
     Tiling tiling;
     uint32_t blocks;
@@ -51,6 +62,11 @@ const char* kernel_name(DataType dtype) {
 Status Op::device_plan(const Args& args, const device::Product& product, device::Plan& device) {
     Plan plan = Op::plan(args);
     if (plan.is_empty) return {};
+    if (!fit(plan.height) || !fit(plan.width)) {
+        return {StatusCode::kInnerFindKernelError, info().name.in(args.interface), "",
+                "kernels of Ascend devices take strides and padding of at most 2^31 - 1; device "
+                "\"cpu\" takes any"};
+    }
     const TensorView& grad = *args.tensors[kGradOutput];
     const TensorView& grad_input = *args.tensors[kGradInput];
     const int rank = grad_input.rank;
