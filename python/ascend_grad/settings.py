@@ -65,8 +65,8 @@ def get_num_threads() -> int:
 def set_num_threads(n: int) -> None:
     """Let operators use up to `n` threads, in the whole process. Results do not depend on it.
 
-    It takes the place of OMP_NUM_THREADS. A lower limit that threadpoolctl sets later still holds
-    while it lasts.
+    It takes the place of OMP_NUM_THREADS. Limits that threadpoolctl sets later still hold while
+    they last. A thread needs 512 KiB of stack.
     """
     count = index(n)
     most = max(64, 4 * (os.cpu_count() or 1))

@@ -38,7 +38,8 @@ def register(commands: Any) -> None:
         "--suite",
         choices=cases.SUITES,
         default="table",
-        help="the case grid (default), or each operator over the size of its data",
+        help="the case grid (default), shapes outside it (float32 unless --dtypes is given), or "
+        "each operator over the size of its data",
     )
     add("--threads", type=_words, metavar="N,...", help="Default: 1 and all cores")
     add(

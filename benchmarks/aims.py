@@ -1,0 +1,73 @@
+"""What saved results of `ascend-grad bench` fall short of the project's aims.
+
+    python benchmarks/aims.py one.json two.json
+
+An aim is a share of the limit: 0.85 in float32 and 0.8 in 16 bit beyond 32 MiB, 0.6 below (0.5
+where bfloat16 results are rounded); 0.5 wherever neighbours in memory are not elements that belong
+together: strided axes and slices, transposed operands, rows of ten, windows that overlap or have
+padding. A miss is out of reach where the limit of arithmetic, measured in the same rounds, misses
+the aim, too.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+from ascend_grad.bench import report
+from ascend_grad.bench.cases import AVG_POOL, BATCH_NORM
+
+CACHES = 32 << 20
+WEAK_CASES = ("1000000x10 dim-1", "64x1000x49 dim1", "1024x4096 dim0")
+NOISE = 0.005  # shares are printed in per cent
+PEER_NOISE = 0.05
+
+
+def aim(record: report.Record) -> float:
+    pool = record["attributes"] if record["operator"] == AVG_POOL else None
+    if record["layout"] in ("t", "s2") or record["case"] in WEAK_CASES:
+        return 0.5
+    if pool and (pool["kernel_size"] > pool["stride"] or pool["padding"] > 0):
+        return 0.5
+    if record["moved_bytes"] > CACHES:
+        return 0.85 if record["dtype"] == "float32" else 0.8
+    rounds = record["dtype"] == "bfloat16" and record["operator"] != BATCH_NORM
+    return 0.5 if rounds else 0.6
+
+
+def main(paths: list[str]) -> None:
+    records = [r for path in paths for r in json.loads(Path(path).read_text())["records"]]
+    shares = [r for r in records if report.fraction_of_limit(r) is not None]
+    lines, out_of_reach = [], 0
+    for record in shares:
+        share, arithmetic = report.fraction_of_limit(record), report.fraction_of_arithmetic(record)
+        if share >= aim(record) - NOISE:
+            continue
+        bound = share / arithmetic if arithmetic else 1.0
+        out_of_reach += bound < aim(record)
+        lines.append(
+            [
+                record["operator"],
+                record["case"],
+                record["dtype"],
+                str(record["threads"]),
+                f"{share:.2f}",
+                f"{aim(record):.2f}",
+                f"{bound:.2f}" if arithmetic else "",
+                "no" if bound < aim(record) else "",
+            ]
+        )
+    names = ["operator", "case", "dtype", "threads", "of limit", "aim", "arithmetic", "in reach"]
+    print(report.table(names, lines))
+    print(f"\n{len(lines)} of {len(shares)} shares missed, {out_of_reach} of them out of reach")
+    slower = [
+        f"{r['operator']} {r['case']} {r['dtype']} {r['threads']} thread(s): {ratio:.2f}"
+        for r in records
+        if (ratio := report.ratio_to_best_peer(r)) is not None and ratio < 1 - PEER_NOISE
+    ]
+    print(f"{len(slower)} of {len(records)} cases slower than a peer by more than 5 %", *slower, sep="\n")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
