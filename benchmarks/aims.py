@@ -66,7 +66,11 @@ def main(paths: list[str]) -> None:
         for r in records
         if (ratio := report.ratio_to_best_peer(r)) is not None and ratio < 1 - PEER_NOISE
     ]
-    print(f"{len(slower)} of {len(records)} cases slower than a peer by more than 5 %", *slower, sep="\n")
+    print(
+        f"{len(slower)} of {len(records)} cases slower than a peer by more than 5 %",
+        *slower,
+        sep="\n",
+    )
 
 
 if __name__ == "__main__":

@@ -173,7 +173,7 @@ def test_positions_that_are_walked_together(
 
 
 @pytest.mark.parametrize("length", [1, 3, 17, 66, 100, 1030])
-@pytest.mark.parametrize("columns", [2049, 5000])
+@pytest.mark.parametrize("columns", [30, 300, 1000, 2049, 5000])
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 def test_softmax_across_rows(length: int, columns: int, dtype: np.dtype) -> None:
     """In cache and beyond, with and without rows whose sum is no number."""

@@ -26,6 +26,7 @@ constexpr int64_t kFarRunBytes = 2048;
 constexpr int64_t kPage = 4096;
 constexpr int64_t kMostRunBytes = kPage;  // across rows; longer ones take 1.1 times as long
 constexpr double kUneven = 1.1;  // a share over the mean that costs less than shorter runs do
+constexpr int64_t kColumnsPerLine = 6;    // of planes whose columns are summed one by one, at least
 constexpr int64_t kTaskBytes = 64 << 10;  // of rows along memory
 
 // Whether neighbours are `step` elements apart in the inputs.
@@ -245,6 +246,8 @@ Op::Plan Op::plan(const Args& args) {
     // Rows from a cache gain nothing by it, and it costs instructions.
     plan.asks = plan.is_plane ? asks_for_next_plane(plan, size)
                               : plan.bytes > kCachedBytes && prefetching().along_memory;
+    plan.is_near = plan.is_plane && kColumnsPerLine * plan.length <= plan.rows_per_group &&
+                   (plan.asks || !streaming_pays(plan.bytes, false));
     plan.asks_for_rows = plan.asks && prefetching().far_along_memory &&
                          plan.dtype == DataType::kFloat32 && plan.out_dtype == plan.dtype &&
                          plan.traversal == Traversal::kAlongRows && plan.step == 1 &&

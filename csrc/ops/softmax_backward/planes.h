@@ -63,10 +63,12 @@ inline void add_lanes(int columns, float* lanes, float* sums) {
     std::memcpy(sums, lanes, sizeof(float) * static_cast<size_t>(columns));
 }
 
-// sums[c] = sum over i of g[i * columns + c] * y[...].
+// sums[c] = sum over i of g[i * columns + c] * y[...]. `is_near`: from a near cache, columns in
+// registers cost less than lanes in memory.
 template <class T>
-inline void sum_plane(const T* g, const T* y, int columns, int n, float* lanes, float* sums) {
-    if (columns >= kLanes && (n <= kLanes || n * columns <= kNearPlane)) {
+inline void sum_plane(const T* g, const T* y, int columns, int n, bool is_near, float* lanes,
+                      float* sums) {
+    if (columns >= kLanes && (is_near || n <= kLanes || n * columns <= kNearPlane)) {
         sum_columns(
             columns, n,
             [&](int k, int c)

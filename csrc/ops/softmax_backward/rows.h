@@ -263,8 +263,8 @@ class SoftmaxRows {
     }
     void sum_across(int64_t chunk, float* sums) {
         if (plan_.is_plane) {
-            sum_plane(input(0, 0, chunk), input(1, 0, chunk), count_, length_of(chunk), lanes_,
-                      sums);
+            sum_plane(input(0, 0, chunk), input(1, 0, chunk), count_, length_of(chunk),
+                      plan_.is_near, lanes_, sums);
             return;
         }
         across(chunk).sum(lanes_);
