@@ -36,8 +36,8 @@ struct PreluBackward {
     };
 
     struct Kernels {
-        void (*accumulate)(const Plan& plan, void* const* addresses, float* partials,
-                           bool streaming, int64_t begin, int64_t end);
+        void (*accumulate)(const Plan& plan, void* const* addresses, float* partials, int64_t begin,
+                           int64_t end);
         void (*finish)(const Plan& plan, void* const* addresses, float* partials, int64_t begin,
                        int64_t end);
     };

@@ -20,7 +20,7 @@ void Op::run(const Plan& plan, void* const* addresses, void* workspace) {
     float* partials = plan.in_one_pass ? nullptr : static_cast<float*>(workspace);
     const int threads = threads_for(plan.bytes);
     share_tasks(plan.sums, threads, [&](int64_t begin, int64_t end) {
-        kernels.accumulate(plan, addresses, partials, plan.streams, begin, end);
+        kernels.accumulate(plan, addresses, partials, begin, end);
     });
     if (plan.in_one_pass) return;
     const int64_t partial_bytes = static_cast<int64_t>(plan.workspace_size);

@@ -88,13 +88,12 @@ struct SoftmaxBackwardKernel {
     template <class Rows, class Function>
     static void for_each_chunk(const Op::Plan& plan, int64_t begin, int64_t end, Rows& rows,
                                const Function& function) {
-        const int64_t tasks_per_group =
-            (plan.chunks + plan.chunks_per_task - 1) / plan.chunks_per_task;
+        const int64_t tasks_per_group = (plan.chunks + Op::kChunksPerTask - 1) / Op::kChunksPerTask;
         for (int64_t task = begin; task < end; ++task) {
             const int64_t group = task / tasks_per_group;
             rows.select(group, group + 1);
-            const int64_t first = task % tasks_per_group * plan.chunks_per_task;
-            const int64_t last = least(first + plan.chunks_per_task, plan.chunks);
+            const int64_t first = task % tasks_per_group * Op::kChunksPerTask;
+            const int64_t last = least(first + Op::kChunksPerTask, plan.chunks);
             for (int64_t chunk = first; chunk < last; ++chunk) function(chunk);
         }
     }

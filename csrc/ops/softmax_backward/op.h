@@ -10,6 +10,7 @@
 
 #include "core/layout.h"
 #include "core/operator.h"
+#include "core/sum_block.h"
 #include "device/plan.h"
 
 namespace ascend_grad {
@@ -32,6 +33,7 @@ struct SoftmaxBackward {
 
     static constexpr int64_t kMaxColumns = 2048;  // rows of a group, but along rows
     static constexpr int64_t kSmallPlane = 512;   // elements of a plane that is taken with others
+    static constexpr int64_t kChunksPerTask = kTaskElements / kSumBlock;  // of split rows
     static constexpr int64_t kStagedColumns = kStagedElements / 16;  // with as many elements each
 
     // Planes that are taken with others. Where there are few rows, sums of many elements would
@@ -60,7 +62,7 @@ struct SoftmaxBackward {
         // With few long rows, tasks are chunks: one pass leaves their sums in the workspace,
         // another writes.
         bool split;
-        int64_t chunks_per_task, tasks;
+        int64_t tasks;
         bool asks;              // kAlongRows: for loads to come; of planes, for the next one
         bool asks_for_rows;     // kAlongRows past the caches: for the rows after the one written
         bool asks_into_second;  // kAcrossRows and short rows: for them, into the second cache

@@ -184,9 +184,8 @@ void cut_into_tasks(Op::Plan& plan, int64_t row_bytes) {
     const int64_t smallest = std::min(plan.rows_per_group, kMinColumns);
     const int64_t most_groups = plan.rows.iterations() / extent * divide_up(extent, smallest);
     plan.split = most_groups < 16 && plan.chunks >= 16;
-    plan.chunks_per_task = kTaskElements / kSumBlock;
     plan.tasks =
-        plan.split ? plan.groups * divide_up(plan.chunks, plan.chunks_per_task) : plan.groups;
+        plan.split ? plan.groups * divide_up(plan.chunks, Op::kChunksPerTask) : plan.groups;
     if (plan.split) {
         plan.workspace_size =
             static_cast<uint64_t>(plan.rows.iterations() * plan.chunks) * sizeof(float);
