@@ -1,6 +1,5 @@
 #include "ascend_grad/acl_int_array.h"
 
-#include <algorithm>
 #include <cstring>
 
 #include "capi/objects.h"

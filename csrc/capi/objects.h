@@ -2,7 +2,6 @@
 // behind the handle, so that calls on other threads see the old one or the new one.
 #pragma once
 
-#include <string>
 #include <vector>
 
 #include "aclnn/acl_meta.h"

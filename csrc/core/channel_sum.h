@@ -8,7 +8,6 @@
 // (float) are added by a fixed tree, and the blocks' sums in order (double).
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 
 #include "core/layout.h"

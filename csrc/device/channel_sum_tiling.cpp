@@ -140,13 +140,6 @@ uint32_t whole_load(const ChannelSumTiling& t, const ChannelSumKernel& kernel,
     return product.arch == 100 || begins_oddly ? t.load : to_u32(kTile);
 }
 
-}  // namespace
-
-uint64_t buffer_bytes(const ChannelSumTiling& t, const ChannelSumKernel& kernel,
-                      const Product& product) {
-    return bytes_with(t, kernel, product, t.work);
-}
-
 // Lanes and buffers, in the longest tiles that fit.
 ChannelSumTiling fit_lanes(const ChannelShape& shape, const ChannelSumKernel& kernel,
                            const Product& product, ChannelLimits limits) {
@@ -170,6 +163,13 @@ ChannelSumTiling fit_lanes(const ChannelShape& shape, const ChannelSumKernel& ke
         t.work = work_elements(t, kernel, product);
         if (buffer_bytes(t, kernel, product) <= product.buffer_bytes) return t;
     }
+}
+
+}  // namespace
+
+uint64_t buffer_bytes(const ChannelSumTiling& t, const ChannelSumKernel& kernel,
+                      const Product& product) {
+    return bytes_with(t, kernel, product, t.work);
 }
 
 ChannelSumTiling tile_channel_sum(const ChannelShape& tensor, const ChannelSumKernel& kernel,

@@ -24,8 +24,6 @@ class Planner {
     Planner(const OperatorInfo& info, const Arguments& args, const Product& product, Plan& plan)
         : info_(info), args_(args), product_(product), plan_(plan) {}
 
-    const Product& product() const { return product_; }
-
     // `bytes` of workspace, at a multiple of 512 bytes from its begin.
     Pointer reserve(uint64_t bytes);
     // The same, zero before the first kernel; only before any other request.

@@ -4,7 +4,6 @@
 // once per level; everything has internal linkage so that the linker can never mix levels.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <type_traits>

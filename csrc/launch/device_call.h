@@ -3,7 +3,6 @@
 #pragma once
 
 #include <exception>
-#include <memory>
 #include <utility>
 
 #include "device/product.h"

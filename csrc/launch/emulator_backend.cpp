@@ -2,7 +2,6 @@
 
 #include <acl/acl.h>
 
-#include <algorithm>
 #include <cstdio>
 
 #include "ascend_grad/acl_int_array.h"

@@ -5,7 +5,6 @@
 
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "launch/library.h"
 
@@ -20,7 +19,6 @@ class Device {
         : name_(std::move(name)), folder_(std::move(folder)), stream_(stream) {}
 
     bool holds_arrays() const { return stream_.has_value(); }
-    const std::string& name() const { return name_; }
     // What kernels are planned for. Raises RuntimeUnavailableError without such a device.
     device::Product product(Soc soc, const char* operator_name) const;
     // Without the interpreter's lock.

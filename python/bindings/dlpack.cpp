@@ -1,6 +1,5 @@
 #include "dlpack.h"
 
-#include <algorithm>
 #include <string>
 #include <utility>
 

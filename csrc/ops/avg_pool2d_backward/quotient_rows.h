@@ -19,7 +19,6 @@ class QuotientRows : public PoolTile<T> {
     using Base::factor_;
     using Base::plan_;
     using Base::rounded_by_mode;
-    using Base::streaming_;
 
     static constexpr int kFewestSlots = 16, kMostSlots = pool_scratch::kRows;
     static constexpr int kMaxPitch =
