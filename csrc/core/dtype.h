@@ -56,4 +56,14 @@ const char* format_name(Format format);
 // A format whose memory is tiled for the matrix unit.
 bool is_private_format(Format format);
 
+// Dtypes that kernels compute in, and the place of each in tables of kernels: float32, float16,
+// bfloat16; -1 for others.
+inline constexpr int kKernelDtypes = 3;
+constexpr int kernel_index(DataType dtype) {
+    return dtype == DataType::kFloat32    ? 0
+           : dtype == DataType::kFloat16  ? 1
+           : dtype == DataType::kBFloat16 ? 2
+                                          : -1;
+}
+
 }  // namespace ascend_grad

@@ -9,8 +9,8 @@
 namespace ascend_grad::device {
 namespace {
 
-// Rows: source; columns: target. In the order float32, float16, bfloat16.
-constexpr const char* kKernels[3][3] = {
+// Rows: source; columns: target.
+constexpr const char* kKernels[kKernelDtypes][kKernelDtypes] = {
     {"strided_copy_float32_float32", "strided_copy_float32_float16",
      "strided_copy_float32_bfloat16"},
     {"strided_copy_float16_float32", "strided_copy_float16_float16",
@@ -18,19 +18,6 @@ constexpr const char* kKernels[3][3] = {
     {"strided_copy_bfloat16_float32", "strided_copy_bfloat16_float16",
      "strided_copy_bfloat16_bfloat16"},
 };
-
-int row_of(DataType dtype) {
-    switch (dtype) {
-        case DataType::kFloat32:
-            return 0;
-        case DataType::kFloat16:
-            return 1;
-        case DataType::kBFloat16:
-            return 2;
-        default:
-            return -1;
-    }
-}
 
 // The kernel's, for products with DataCopyPad: elements of a tile, and bytes of what it reads or
 // writes at once.
@@ -166,7 +153,7 @@ uint32_t share(StridedCopyTiling& tiling, int64_t item_bytes, int64_t multiple, 
 }  // namespace
 
 const char* strided_copy_kernel(DataType source, DataType target) {
-    const int from = row_of(source), to = row_of(target);
+    const int from = kernel_index(source), to = kernel_index(target);
     return from < 0 || to < 0 ? nullptr : kKernels[from][to];
 }
 

@@ -8,13 +8,6 @@
 
 namespace ascend_grad {
 
-inline constexpr int kKernelDtypes = 3;
-
-// Row of a dtype in the table: float32, float16, bfloat16.
-constexpr int kernel_index(DataType dtype) {
-    return dtype == DataType::kFloat16 ? 1 : dtype == DataType::kBFloat16 ? 2 : 0;
-}
-
 struct KernelTable {
 #define OPERATOR(name, Type) Type::Kernels name[kKernelDtypes];
 #include "ops/ops.def"

@@ -51,12 +51,6 @@ Tiled tile(const Op::Plan& plan, Tiling t, int64_t element_bytes, const device::
     return {t, tiler.blocks(), cycles};
 }
 
-const char* kernel_name(DataType dtype) {
-    return dtype == DataType::kFloat16    ? "avg_pool2d_backward_float16"
-           : dtype == DataType::kBFloat16 ? "avg_pool2d_backward_bfloat16"
-                                          : "avg_pool2d_backward_float32";
-}
-
 }  // namespace
 
 Status Op::device_plan(const Args& args, const device::Product& product, device::Plan& device) {
@@ -105,7 +99,9 @@ Status Op::device_plan(const Args& args, const device::Product& product, device:
     const device::AxisOrder order = device::natural_order(rank);
     const device::Pointer from = planner.input(kGradOutput, plan.dtype, order);
     const device::Pointer to = planner.output(kGradInput, plan.dtype, order);
-    planner.launch(kernel_name(plan.dtype), best.blocks, {from, to}, best.tiling);
+    const char* const names[] = {"avg_pool2d_backward_float32", "avg_pool2d_backward_float16",
+                                 "avg_pool2d_backward_bfloat16"};
+    planner.launch(names[kernel_index(plan.dtype)], best.blocks, {from, to}, best.tiling);
     return planner.finish();
 }
 

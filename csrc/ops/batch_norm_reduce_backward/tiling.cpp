@@ -1,6 +1,5 @@
 #include "device/channel_sum_tiling.h"
 #include "ops/batch_norm_reduce_backward/op.h"
-#include "ops/table.h"
 
 namespace ascend_grad {
 

@@ -64,17 +64,14 @@ Shape shape_in(const Op::Args& args, const AxisOrder& order, int dim) {
 }
 
 const char* kernel_name(DataType in, DataType out) {
-    const auto index = [](DataType dtype) {
-        return dtype == DataType::kFloat16 ? 1 : dtype == DataType::kBFloat16 ? 2 : 0;
-    };
-    static constexpr const char* kNames[3][3] = {
+    static constexpr const char* kNames[kKernelDtypes][kKernelDtypes] = {
         {"softmax_backward_float32_float32", "softmax_backward_float32_float16",
          "softmax_backward_float32_bfloat16"},
         {"softmax_backward_float16_float32", "softmax_backward_float16_float16",
          "softmax_backward_float16_bfloat16"},
         {"softmax_backward_bfloat16_float32", "softmax_backward_bfloat16_float16",
          "softmax_backward_bfloat16_bfloat16"}};
-    return kNames[index(in)][index(out)];
+    return kNames[kernel_index(in)][kernel_index(out)];
 }
 
 }  // namespace
