@@ -5,7 +5,9 @@
 
 namespace ascend_grad::device {
 
-constexpr uint32_t kLoadingCores = 31;  // the fewest that load what global memory delivers
+// The fewest that load what global memory delivers: more than kSaturatingCores, since copies take
+// time to start.
+constexpr uint32_t kLoadingCores = 31;
 
 // Cores that move what global memory delivers.
 int64_t enough_cores(const ChannelSumKernel& kernel, const Product& product);

@@ -11,8 +11,9 @@ constexpr int64_t kEvenBytes = 512;  // copies that begin at a multiple have the
 constexpr double kUnevenRate = 0.7;  // of it, that others have
 constexpr double kSharedRate = 18;   // bytes per cycle that each core has where all copy
 constexpr double kCoreRate = 32;     // the same of one alone
-constexpr double kCopyCycles = 30;   // start of a copy
-constexpr double kPieceCycles = 4;   // of each further piece of it
+constexpr uint32_t kSaturatingCores = 28;  // of 910B, whose kCoreRate is all that memory delivers
+constexpr double kCopyCycles = 30;         // start of a copy
+constexpr double kPieceCycles = 4;         // of each further piece of it
 constexpr int64_t kLeastCoreBytes = 16 << 10;  // that pay for starting another core
 
 }  // namespace ascend_grad::device

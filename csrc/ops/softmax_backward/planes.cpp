@@ -21,7 +21,7 @@ constexpr double kSharedFactor = 1.005;   // more time, before cores meet inside
 }  // namespace
 
 int64_t saturating_blocks(const device::Product& product) {
-    return product.arch == 220 ? std::min<int64_t>(28, product.cores) : product.cores;
+    return product.arch == 220 ? std::min(device::kSaturatingCores, product.cores) : product.cores;
 }
 
 int64_t most_blocks(const Shape& shape, const device::Product& product) {
