@@ -1,15 +1,6 @@
-#include <algorithm>
-
 #include "device/channel_sum_tiling.h"
 
 namespace ascend_grad::device {
-
-AxisOrder memory_order(const TensorView& view) {
-    AxisOrder order = natural_order(view.rank);
-    std::stable_sort(order.axis, order.axis + order.count,
-                     [&](int a, int b) { return view.strides[a] > view.strides[b]; });
-    return is_dense(view, order) ? order : natural_order(view.rank);
-}
 
 ChannelShape channel_shape(const TensorView& view, const AxisOrder& order, int axis) {
     ChannelShape shape{1, 1, 1};

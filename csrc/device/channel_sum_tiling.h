@@ -28,8 +28,6 @@ inline int64_t moved_bytes(const ChannelShape& shape, const ChannelSumKernel& ke
     return shape.numel() * kernel.element_bytes * (kernel.writes ? 3 : 2);
 }
 
-// The axes in the order in which they lie in memory, if that is dense; else as they are numbered.
-AxisOrder memory_order(const TensorView& view);
 // `axis`: of the channels; -1 where all elements belong to one.
 ChannelShape channel_shape(const TensorView& view, const AxisOrder& order, int axis);
 

@@ -1,5 +1,7 @@
 #include "device/planner.h"
 
+#include <algorithm>
+
 #include "device/strided_copy_plan.h"
 
 namespace ascend_grad::device {
@@ -42,6 +44,13 @@ AxisOrder natural_order(int rank) {
     order.count = rank;
     for (int i = 0; i < rank; ++i) order.axis[i] = i;
     return order;
+}
+
+AxisOrder memory_order(const TensorView& view) {
+    AxisOrder order = natural_order(view.rank);
+    std::stable_sort(order.axis, order.axis + order.count,
+                     [&](int a, int b) { return view.strides[a] > view.strides[b]; });
+    return is_dense(view, order) ? order : natural_order(view.rank);
 }
 
 bool is_dense(const TensorView& view, const AxisOrder& order) {

@@ -16,6 +16,8 @@ struct AxisOrder {
     int32_t axis[kMaxRank] = {};
 };
 AxisOrder natural_order(int rank);
+// The axes in the order in which they lie in memory, if that is dense; else as they are numbered.
+AxisOrder memory_order(const TensorView& view);
 // True when the elements of `view`, taken in that order, follow each other in memory.
 bool is_dense(const TensorView& view, const AxisOrder& order);
 

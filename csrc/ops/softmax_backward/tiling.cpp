@@ -14,20 +14,13 @@ using device::AxisOrder;
 namespace softmax_backward {
 namespace {
 
-// Axes in the order in which the tensor's memory has them.
-AxisOrder memory_order(const TensorView& view) {
-    AxisOrder order = device::natural_order(view.rank);
-    std::stable_sort(order.axis, order.axis + order.count,
-                     [&](int a, int b) { return view.strides[a] > view.strides[b]; });
-    return order;
-}
-
 // The order in which the most bytes lie densely.
 AxisOrder best_order(const Op::Args& args) {
     AxisOrder best = device::natural_order(args.tensors[Op::kGradOutput]->rank);
     int64_t most = -1;
     for (int candidate : {-1, 0, 1, 2}) {
-        const AxisOrder order = candidate < 0 ? best : memory_order(*args.tensors[candidate]);
+        const AxisOrder order =
+            candidate < 0 ? best : device::memory_order(*args.tensors[candidate]);
         int64_t dense = 0;
         for (const TensorView* view : {args.tensors[0], args.tensors[1], args.tensors[2]}) {
             if (is_dense(*view, order)) dense += static_cast<int64_t>(data_type_size(view->dtype));
