@@ -1,25 +1,12 @@
 // Runs of elements of any dtype and stride as floats.
 #pragma once
 
-#include "core/dtype.h"
+#include "core/scalar.h"
 #include "isa/partial.h"
 #include "isa/shuffle.h"
 
 namespace ascend_grad {
 namespace {
-
-template <class T>
-AG_INLINE T read_element(const char* p) {
-    T value;
-    std::memcpy(&value, p, sizeof(T));
-    return value;
-}
-template <class T>
-AG_INLINE void write_element(char* p, float x) {
-    T value;
-    from_float(x, value);
-    std::memcpy(p, &value, sizeof(T));
-}
 
 // to[0..n) = the n elements that start at `from`, `stride` bytes apart.
 template <class T>
@@ -30,13 +17,13 @@ inline void load_run(float* to, const char* from, int64_t stride, int n) {
     if (stride == kSize) {
         for (; i + kLanes <= n; i += kLanes) store_raw(to + i, load(unit + i));
     } else if (stride == 0) {
-        const float value = to_float(read_element<T>(from));
+        const float value = read_as<T>(from);
         for (; i < n; ++i) to[i] = value;
     } else if (stride == 2 * kSize) {
         // The last element has no successor that surely exists, so it is left to the loop below.
         for (; i + kLanes < n; i += kLanes) store_raw(to + i, load_every_second(unit + 2 * i));
     }
-    for (; i < n; ++i) to[i] = to_float(read_element<T>(from + i * stride));
+    for (; i < n; ++i) to[i] = read_as<T>(from + i * stride);
 }
 
 // The n elements that start at `to`, `stride` bytes apart = from[0..n), rounded.
@@ -47,7 +34,7 @@ inline void store_run(char* to, int64_t stride, const float* from, int n) {
         T* unit = reinterpret_cast<T*>(to);
         for (; i + kLanes <= n; i += kLanes) store(unit + i, load(from + i));
     }
-    for (; i < n; ++i) write_element<T>(to + i * stride, from[i]);
+    for (; i < n; ++i) write_as<T>(to + i * stride, from[i]);
 }
 
 // The same for a dtype known at run time.

@@ -84,7 +84,7 @@ class PoolFill : public PoolTile<T> {
         } else {
             float gradients[kPairLanes] = {};
             for (int i = 0; i < count; ++i)
-                gradients[i] = to_float(read_element<T>(grad_ + plane_offset(plane + i, 0)));
+                gradients[i] = read_as<T>(grad_ + plane_offset(plane + i, 0));
             x = load_pair(gradients);
         }
         return pack<T>({result_by_mode(Lanes{} + quotient(x.low, divisor)),
