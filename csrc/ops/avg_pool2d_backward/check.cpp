@@ -122,11 +122,10 @@ Status check_extents(const Checker& check, const Op::Args& args) {
     if (self.shape[planes] == 0 || self.shape[planes + 1] == 0) return {};
     int64_t wanted[4];
     for (int i = 0; i < planes; ++i) wanted[i] = self.shape[i];
-    const IntArray& strides =
-        args.stride != nullptr && args.stride->size > 0 ? *args.stride : *args.kernel_size;
     for (int i = 0; i < 2; ++i) {
-        wanted[planes + i] = pool_output_extent(self.shape[planes + i], args.kernel_size->at(i),
-                                                strides.at(i), args.padding->at(i), args.ceil_mode);
+        wanted[planes + i] =
+            pool_output_extent(self.shape[planes + i], args.kernel_size->at(i),
+                               args.strides().at(i), args.padding->at(i), args.ceil_mode);
         if (wanted[planes + i] >= 1) continue;
         return check.invalid(kKernelSize, "must fit " + std::string(check.name(Op::kSelf)) +
                                               " with its padding, shape " + shape_text(self) +
@@ -173,9 +172,10 @@ Status Op::check(const Args& args) {
     ASCEND_GRAD_TRY(check_mode(check, args));
     ASCEND_GRAD_TRY(check.shape_equals(kSelf, kGradInput));
     if (args.divisor_override < -kMaxDivisor || args.divisor_override > kMaxDivisor) {
-        return check.invalid(kDivisorOverride,
-                             "must be between -255 and 255 (0: not overridden), got " +
-                                 std::to_string(args.divisor_override));
+        return check.invalid(kDivisorOverride, "must be between " + std::to_string(-kMaxDivisor) +
+                                                   " and " + std::to_string(kMaxDivisor) +
+                                                   " (0: not overridden), got " +
+                                                   std::to_string(args.divisor_override));
     }
     ASCEND_GRAD_TRY(check_extents(check, args));
     return check.memory_and_product(all);

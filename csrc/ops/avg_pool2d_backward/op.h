@@ -27,6 +27,16 @@ struct PoolAxis {
     int64_t extent;  // of grad_input
     int64_t kernel, stride, pad;
     int64_t windows;  // that reach the input; later ones contribute nothing
+
+    // Whether one window covers all elements.
+    bool lies_in_one_window() const { return windows == 1 && kernel - pad >= extent; }
+    // Elements of window i that count for the divisor. Inlined even without optimisation:
+    // instruction set levels must not share it.
+    __attribute__((always_inline)) int64_t counted(int64_t i, bool count_include_pad) const {
+        const int64_t begin = i * stride - pad, rest = extent - begin;
+        if (count_include_pad) return kernel < rest + pad ? kernel : rest + pad;
+        return (rest < kernel ? rest : kernel) + (begin < 0 ? begin : 0);
+    }
 };
 
 struct AvgPool2dBackward {
@@ -42,6 +52,9 @@ struct AvgPool2dBackward {
         int64_t divisor_override = 0;
         int64_t cube_math_type = 0;
 
+        const IntArray& strides() const {
+            return stride != nullptr && stride->size > 0 ? *stride : *kernel_size;
+        }
         // Any rank but 3 takes NCHW, so that the rule on ranks answers.
         static Format untagged(int rank) { return rank == 3 ? Format::kNCL : Format::kNCHW; }
     };

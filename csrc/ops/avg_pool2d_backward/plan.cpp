@@ -33,18 +33,11 @@ Op::Mode mode_of(const Op::Args& args) {
 
 // Whether every window counts `kernel` elements, or the same number of elements of the input.
 bool counts_are_constant(const PoolAxis& axis, bool count_include_pad, int64_t& count) {
-    const auto padded = [&](int64_t i) {
-        return std::min(axis.kernel, axis.extent + 2 * axis.pad - i * axis.stride);
-    };
-    const auto valid = [&](int64_t i) {
-        const int64_t begin = i * axis.stride - axis.pad;
-        return std::min(axis.extent - begin, axis.kernel) + std::min<int64_t>(begin, 0);
-    };
     const int64_t last = axis.windows - 1;
-    count = count_include_pad ? padded(0) : valid(0);
+    count = axis.counted(0, count_include_pad);
     // Counts rise from the first window and fall towards the last.
-    return count_include_pad ? padded(last) == count
-                             : valid(last) == count && (last < 2 || valid(last / 2) == count);
+    return axis.counted(last, count_include_pad) == count &&
+           axis.counted(last / 2, count_include_pad) == count;
 }
 
 float constant_divisor(const Op::Plan& plan, int64_t divisor_override) {
@@ -53,10 +46,6 @@ float constant_divisor(const Op::Plan& plan, int64_t divisor_override) {
     const bool constant = counts_are_constant(plan.height, plan.count_include_pad, rows) &&
                           counts_are_constant(plan.width, plan.count_include_pad, columns);
     return constant ? static_cast<float>(rows) * static_cast<float>(columns) : 0.0f;
-}
-
-bool covers_everything(const PoolAxis& axis) {
-    return axis.windows == 1 && axis.kernel - axis.pad >= axis.extent;
 }
 
 // Each element lies under one whole window.
@@ -186,8 +175,8 @@ void choose_traversal(Op::Plan& plan, int64_t size) {
     const bool planes_contiguous =
         plan.width_stride[1] == size &&
         (plan.height.extent == 1 || plan.height_stride[1] == plan.width.extent * size);
-    const bool fills = planes_contiguous && covers_everything(plan.height) &&
-                       covers_everything(plan.width) && plan.divisor != 0.0f;
+    const bool fills = planes_contiguous && plan.height.lies_in_one_window() &&
+                       plan.width.lies_in_one_window() && plan.divisor != 0.0f;
     if (!fills) stage_gradient(plan, size);
     const int inner = plan.planes.count - 1;
     const int64_t channels = inner >= 0 ? plan.planes.extent[inner] : 1;
@@ -226,7 +215,7 @@ int64_t rows_together(const Op::Plan& plan) {
     const int64_t rows =
         std::max<int64_t>(1, pool_scratch::kTransposed / (pitch * plan.width_tile));
     if (rows >= plan.height_tile) return plan.height_tile;
-    const int64_t unit = 64 / std::gcd(int64_t{64}, bytes);
+    const int64_t unit = kCacheLine / std::gcd(kCacheLine, bytes);
     return rows < unit ? rows : rows / unit * unit;
 }
 
@@ -351,11 +340,9 @@ Op::Plan Op::plan(const Args& args) {
     const TensorView& grad = *args.tensors[kGradOutput];
     const TensorView& grad_input = *args.tensors[kGradInput];
     const int planes = grad_input.rank - 2;
-    const IntArray& strides =
-        args.stride != nullptr && args.stride->size > 0 ? *args.stride : *args.kernel_size;
     const auto axis = [&](int i) {
         return pool_axis(grad_input.shape[planes + i], grad.shape[planes + i],
-                         args.kernel_size->at(i), strides.at(i), args.padding->at(i));
+                         args.kernel_size->at(i), args.strides().at(i), args.padding->at(i));
     };
     Plan plan{};
     plan.dtype = grad_input.dtype;

@@ -6,13 +6,6 @@
 #include "core/integers.h"
 
 namespace ascend_grad {
-namespace {
-
-bool covers_all(const PoolAxis& axis) {
-    return axis.windows == 1 && axis.kernel - axis.pad >= axis.extent;
-}
-
-}  // namespace
 
 PoolTiler::PoolTiler(const AvgPool2dBackward::Plan& plan, AvgPool2dBackwardTiling& tiling,
                      int64_t element_bytes, const device::Product& product)
@@ -28,7 +21,7 @@ uint32_t PoolTiler::blocks() const {
 
 double PoolTiler::choose() {
     const PoolAxis &height = plan_.height, &width = plan_.width;
-    if (covers_all(height) && covers_all(width) && choose_fill()) return 0;
+    if (height.lies_in_one_window() && width.lies_in_one_window() && choose_fill()) return 0;
     for (int64_t count : {1, 2, 4, 8, 16, 24, 32, 48, 64}) {
         for (uint32_t buffers : {1u, 2u})
             consider({kPoolPlanes, count, 0, height.extent, width.extent, buffers});

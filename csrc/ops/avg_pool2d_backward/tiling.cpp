@@ -14,6 +14,10 @@ using Tiling = AvgPool2dBackwardTiling;
 
 namespace {
 
+static_assert(static_cast<uint32_t>(Op::Mode::kFloat32) == kPoolFloat32 &&
+              static_cast<uint32_t>(Op::Mode::kFloat16) == kPoolFloat16 &&
+              static_cast<uint32_t>(Op::Mode::kHf32) == kPoolHf32);
+
 // What a quotient may be computed with instead of a division: for float32 only where the bits are
 // the same.
 float factor_of(float divisor, bool narrow) {

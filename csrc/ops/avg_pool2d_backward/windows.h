@@ -52,10 +52,7 @@ class RowWindows {
 
 // Elements of window i that count for the divisor along this axis.
 inline float counted(const PoolAxis& axis, bool count_include_pad, int64_t i) {
-    const int64_t begin = i * axis.stride - axis.pad;
-    if (count_include_pad)
-        return static_cast<float>(least(axis.kernel, axis.extent - begin + axis.pad));
-    return static_cast<float>(least(axis.extent - begin, axis.kernel) + least(begin, 0));
+    return static_cast<float>(axis.counted(i, count_include_pad));
 }
 
 // to[0..elements) = the sum of two rows or more, in their order. kCount 0: any number.
