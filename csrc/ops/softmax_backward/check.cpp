@@ -32,8 +32,7 @@ Status Op::check(const Args& args) {
     const TensorView& grad = check.tensor(kGradOutput);
     // Then CANN returns at once and leaves out as it is. A result that Python asked us to make has
     // no values to keep, so that the rules decide.
-    const bool is_empty = grad.is_empty() || check.tensor(kOutput).is_empty();
-    if (is_empty && !check.tensor(kOut).is_described) return {};
+    if (args.is_empty() && !check.tensor(kOut).is_described) return {};
     ASCEND_GRAD_TRY(check.dtype_is_supported({kGradOutput, kOutput}));
     ASCEND_GRAD_TRY(check.dtype_equals({kOutput}, kGradOutput));
     const int64_t dims = grad.rank > 1 ? grad.rank : 1;

@@ -21,6 +21,15 @@ struct SoftmaxBackward {
 
     struct Args : Arguments {
         int64_t dim = 0;
+
+        bool is_empty() const {
+            return tensors[kGradOutput]->is_empty() || tensors[kOutput]->is_empty();
+        }
+        // dim, counted from the first one; a scalar has one.
+        int axis() const {
+            const int rank = tensors[kGradOutput]->rank;
+            return static_cast<int>(dim < 0 ? dim + (rank > 1 ? rank : 1) : dim);
+        }
     };
 
     enum class Traversal : int32_t {

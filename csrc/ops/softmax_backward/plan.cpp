@@ -217,13 +217,13 @@ Op::Plan Op::plan(const Args& args) {
     const TensorView& grad = *args.tensors[kGradOutput];
     const TensorView& out = *args.tensors[kOut];
     Plan plan{};
-    plan.is_empty = grad.is_empty() || args.tensors[kOutput]->is_empty();
+    plan.is_empty = args.is_empty();
     plan.dtype = grad.dtype;
     plan.out_dtype = out.dtype;
     if (plan.is_empty) return plan;
     plan.length = 1;
     plan.rows.operands = 3;
-    const int dim = static_cast<int>(args.dim < 0 ? args.dim + std::max(grad.rank, 1) : args.dim);
+    const int dim = args.axis();
     for (int axis = 0; axis < grad.rank; ++axis) {
         int64_t strides[3];
         for (int k = 0; k < 3; ++k) strides[k] = args.tensors[k]->strides[axis];

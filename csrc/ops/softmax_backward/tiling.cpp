@@ -74,8 +74,8 @@ Status Op::device_plan(const Args& args, const device::Product& product, device:
     using namespace softmax_backward;
     plan = {};
     const TensorView& grad = *args.tensors[kGradOutput];
-    if (grad.is_empty() || args.tensors[kOutput]->is_empty()) return {};
-    const int dim = static_cast<int>(args.dim < 0 ? args.dim + std::max(grad.rank, 1) : args.dim);
+    if (args.is_empty()) return {};
+    const int dim = args.axis();
     AxisOrder order = best_order(args);
     SoftmaxBackwardTiling tiling;
     uint32_t blocks = 1;
