@@ -24,6 +24,7 @@ inline constexpr int64_t kPositionGroup = 64;  // positions that it takes at a t
 inline constexpr int64_t kWholeChannels = 32;  // channels that kernels take at a time
 inline constexpr int64_t kTransposed = 256;    // neighbours that are transposed at a time
 inline constexpr int64_t kStagedLines = 64;    // of neighbours, of a tile, at most
+inline constexpr int64_t kFinishTile = 64;     // channels whose blocks' sums are added at a time
 
 enum class Traversal : int32_t {
     kAlongPositions,  // positions of a row are contiguous in the inputs, every second element, or

@@ -297,7 +297,8 @@ class ChannelSum {
     AlongChannels<Element> along_channels_;
 };
 
-// totals[c - begin] = sum over blocks of one of the sums, for channels [begin, end) of at most 64.
+// totals[c - begin] = sum over blocks of one of the sums, for channels [begin, end), at most
+// kFinishTile.
 inline void add_blocks(const ChannelSumPlan& plan, const Partials& partials, int sum, int64_t begin,
                        int64_t end, float* totals) {
     const int n = static_cast<int>(end - begin);
@@ -306,7 +307,7 @@ inline void add_blocks(const ChannelSumPlan& plan, const Partials& partials, int
         for (int i = 0; i < n; ++i) totals[i] = from[i] + 0.0f;  // -0 becomes 0, as below
         return;
     }
-    double total[64] = {};
+    double total[kFinishTile] = {};
     for (int64_t block = 0; block < plan.blocks; ++block) {
         const float* from = partials.of(plan, block, sum, begin);
         for (int i = 0; i < n; ++i) total[i] += static_cast<double>(from[i]);

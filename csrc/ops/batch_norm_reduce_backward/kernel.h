@@ -41,16 +41,16 @@ struct BatchNormReduceBackwardKernel {
 
     static void finish(const Op::Plan& plan, void* const* addresses, float* partials, int64_t begin,
                        int64_t end) {
-        finish_channels(plan, addresses, {partials, plan.channels, 0}, begin * Op::kFinishTile,
-                        least(end * Op::kFinishTile, plan.channels));
+        finish_channels(plan, addresses, {partials, plan.channels, 0}, begin * kFinishTile,
+                        least(end * kFinishTile, plan.channels));
     }
 
     static void finish_channels(const Op::Plan& plan, void* const* addresses,
                                 const Partials& partials, int64_t begin, int64_t end) {
-        for (int64_t first = begin; first < end; first += Op::kFinishTile) {
-            const int64_t last = least(first + Op::kFinishTile, end);
+        for (int64_t first = begin; first < end; first += kFinishTile) {
+            const int64_t last = least(first + kFinishTile, end);
             const int n = static_cast<int>(last - first);
-            float dy[Op::kFinishTile], xmu[Op::kFinishTile], weight[Op::kFinishTile];
+            float dy[kFinishTile], xmu[kFinishTile], weight[kFinishTile];
             add_blocks(plan.sums, partials, 0, first, last, dy);
             add_blocks(plan.sums, partials, 1, first, last, xmu);
             load_channels(plan.invstd, addresses[Op::kInvstd], weight, first, n);

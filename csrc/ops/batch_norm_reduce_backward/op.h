@@ -58,10 +58,10 @@ struct BatchNormReduceBackward {
     struct Kernels {
         void (*accumulate)(const Plan& plan, void* const* addresses, float* partials, int64_t begin,
                            int64_t end);
+        // Of tiles [begin, end) of kFinishTile channels.
         void (*finish)(const Plan& plan, void* const* addresses, float* partials, int64_t begin,
                        int64_t end);
     };
-    static constexpr int64_t kFinishTile = 64;  // channels of one task of `finish`
 
     static const OperatorInfo& info();
     // Dtype and shape of an output that the caller leaves to us; inputs are not null but may be

@@ -60,15 +60,15 @@ struct PreluBackwardKernel {
                         add_all(partials, plan.sums.partial_count()));
             return;
         }
-        finish_channels(plan, addresses, {partials, plan.channels, 0}, begin * Op::kFinishTile,
-                        least(end * Op::kFinishTile, plan.channels));
+        finish_channels(plan, addresses, {partials, plan.channels, 0}, begin * kFinishTile,
+                        least(end * kFinishTile, plan.channels));
     }
     static void finish_channels(const Op::Plan& plan, void* const* addresses,
                                 const Partials& partials, int64_t begin, int64_t end) {
         char* grad_weight = static_cast<char*>(addresses[Op::kGradWeight]);
-        for (int64_t first = begin; first < end; first += Op::kFinishTile) {
-            const int64_t last = least(first + Op::kFinishTile, end);
-            float totals[Op::kFinishTile];
+        for (int64_t first = begin; first < end; first += kFinishTile) {
+            const int64_t last = least(first + kFinishTile, end);
+            float totals[kFinishTile];
             add_blocks(plan.sums, partials, 0, first, last, totals);
             if (plan.grad_weight.count <= 1) {
                 store_run<T>(grad_weight + plan.grad_weight.offset(first, 0),
