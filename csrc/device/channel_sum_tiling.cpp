@@ -110,7 +110,9 @@ void lengthen_loads(const ChannelSumKernel& kernel, const Product& product, Chan
 
 // Where cores begin: evenly, and on products that store whole blocks never within one.
 void set_cut(ChannelSumTiling& t, const ChannelSumKernel& kernel, const Product& product) {
-    const auto is_whole = [&](int64_t stride) { return stride * kernel.element_bytes % 32 == 0; };
+    const auto is_whole = [&](int64_t stride) {
+        return stride * kernel.element_bytes % kBlockBytes == 0;
+    };
     const bool rows =
         t.blocks == 1 && (t.layout == CHANNEL_SUM_ROWS || t.layout == CHANNEL_SUM_GROUPS);
     if (kernel.writes && !product.has_byte_copies) {

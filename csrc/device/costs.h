@@ -14,6 +14,7 @@ constexpr double kCoreRate = 32;     // the same of one alone
 constexpr uint32_t kSaturatingCores = 28;  // of 910B, whose kCoreRate is all that memory delivers
 constexpr double kCopyCycles = 30;         // start of a copy
 constexpr double kPieceCycles = 4;         // of each further piece of it
+constexpr int64_t kMaxPieces = 4095;       // of a copy
 constexpr int64_t kLeastCoreBytes = 16 << 10;  // that pay for starting another core
 
 }  // namespace ascend_grad::device

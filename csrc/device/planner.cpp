@@ -2,14 +2,15 @@
 
 #include <algorithm>
 
+#include "device/costs.h"
 #include "device/strided_copy_plan.h"
 
 namespace ascend_grad::device {
 namespace {
 
 constexpr uint64_t kAlignment = 512;  // of workspace areas: what GM transfers like best
-constexpr int64_t kBlock = 32;        // that products without byte copies load and store
-constexpr uint64_t kReadAhead = 31;   // bytes behind an area that products without byte copies load
+// Bytes behind an area that products without byte copies load.
+constexpr uint64_t kReadAhead = kBlockBytes - 1;
 
 uint64_t rounded_up(uint64_t bytes) {
     return (bytes + kAlignment - 1) / kAlignment * kAlignment;
@@ -100,7 +101,7 @@ bool Planner::may_be_overwritten(const TensorView& input, const AxisOrder& order
     if (!is_replaced) return false;
     int64_t row = 1;  // elements next to each other
     for (int i = order.count - 1; i >= 0 && row == 1; --i) row = input.shape[order.axis[i]];
-    return row * static_cast<int64_t>(data_type_size(input.dtype)) % kBlock != 0;
+    return row * static_cast<int64_t>(data_type_size(input.dtype)) % kBlockBytes != 0;
 }
 
 Pointer Planner::output(int tensor, DataType dtype, const AxisOrder& order) {

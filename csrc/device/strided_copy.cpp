@@ -24,7 +24,6 @@ constexpr const char* kKernels[kKernelDtypes][kKernelDtypes] = {
 constexpr int64_t kTileElements = 6144;
 constexpr int64_t kTileBytes = 4 * kTileElements;
 constexpr int64_t kMaxGathered = 2048;
-constexpr int64_t kMaxPieces = 4095;
 constexpr int64_t kMaxRunStride = 128;  // bytes; beyond, reading what lies between does not pay
 constexpr int64_t kTransposedRows = 64;
 constexpr int64_t kLineBytes = 64;  // that a scalar store touches

@@ -8,8 +8,8 @@
 
 namespace ascend_grad {
 
-using device::kCopyCycles, device::kEvenBytes, device::kPieceCycles, device::kSharedRate,
-    device::kUnevenRate;
+using device::kBlockBytes, device::kCopyCycles, device::kEvenBytes, device::kPieceCycles,
+    device::kSharedRate, device::kUnevenRate;
 
 namespace {
 
@@ -94,7 +94,7 @@ double PoolTiler::cycles(const Choice& c) const {
     if (c.unit > 0) {
         const double twice =
             c.unit % plan_.height.stride != 0 ? static_cast<double>(t_.grad_width) * row : 0.0;
-        const bool in_block = c.unit * t_.width * bytes_ % 32 != 0;
+        const bool in_block = c.unit * t_.width * bytes_ % kBlockBytes != 0;
         alone += (twice + (in_block ? 0.4 * t_.tile_elements * row : 0.0)) / kSharedRate;
     }
     // One buffer to store from: the vector unit waits for stores.

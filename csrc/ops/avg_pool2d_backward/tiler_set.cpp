@@ -42,7 +42,8 @@ int64_t PoolTiler::unit_height(const Choice& c) const {
     if (c.traversal == kPoolPlanes || is_tall(c)) return height.extent;
     if (height.stride > 16) return std::min<int64_t>(height.extent, 8);
     int64_t rows = height.stride;
-    while (rows * plan_.width.extent * bytes_ % 32 != 0 && rows < 4 * height.stride)
+    while (rows * plan_.width.extent * bytes_ % device::kBlockBytes != 0 &&
+           rows < 4 * height.stride)
         rows += height.stride;
     return std::min(rows, height.extent);
 }
@@ -72,7 +73,7 @@ void PoolTiler::set(const Choice& c) {
     t_.unit_planes = splits ? 1 : c.lane_planes;
     const bool is_plane = c.traversal == kPoolColumns || is_tall(c);
     const int64_t group = (is_plane ? 1 : kLanes) * t_.unit_planes;
-    const bool is_narrow = t_.tiles_width > 1 || width.extent * bytes_ < 32;
+    const bool is_narrow = t_.tiles_width > 1 || width.extent * bytes_ < device::kBlockBytes;
     const bool has_lines = group * height.extent * width.extent * bytes_ % 64 == 0;
     if (!splits && c.traversal != kPoolPlanes && is_narrow && !has_lines) t_.unit_tiles *= 2;
     t_.units = divide_up(divide_up(t_.planes, group) * tiles, t_.unit_tiles);
@@ -149,7 +150,7 @@ void PoolTiler::set_buffers(const Choice& c) {
 // Lanes begin with blocks of a load's rows.
 void PoolTiler::set_columns() {
     const PoolAxis& width = plan_.width;
-    const int64_t block = 32 / bytes_;
+    const int64_t block = device::kBlockBytes / bytes_;
     const auto blocks = [&](int64_t windows) { return round_up(windows, block); };
     const int64_t windows = blocks(divide_up(divide_up(width.extent, width.stride), kLanes));
     const int64_t before =

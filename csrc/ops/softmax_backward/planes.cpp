@@ -10,7 +10,6 @@ namespace {
 
 constexpr int64_t kLanes = 16;
 constexpr int64_t kMinRowTileBytes = 4 << 10;
-constexpr int64_t kMaxTileRows = 4095;  // that one copy can have
 constexpr int64_t kRowsAtOnce = 8;
 constexpr int64_t kLongestPeriod = 4080;  // of small planes' sums, in elements
 // Estimates, to choose by.
@@ -102,7 +101,7 @@ double rows_cycles(const Shape& shape, const device::Product& product, int64_t r
 
 // Rows after which one ends with a block.
 int64_t rows_to_block(const Shape& shape) {
-    const int64_t block = 32 / shape.least_size();
+    const int64_t block = device::kBlockBytes / shape.least_size();
     return block / std::gcd(shape.length * shape.inner, block);
 }
 
@@ -137,9 +136,9 @@ int64_t most_rows(const Shape& shape, const device::Product& product, int64_t pi
     const int64_t room = product.buffer_bytes - fixed;
     if (shape.inner > 1) {
         const int64_t sums = shape.inner % 8 == 0 ? 0 : plane_period(shape) * 4;
-        return std::min((room - 7 * sums) / (pitch * element + sums), kMaxTileRows);
+        return std::min((room - 7 * sums) / (pitch * element + sums), device::kMaxPieces);
     }
-    return std::min(room / (pitch * element + 4 * (kLanes + 2)), kMaxTileRows);
+    return std::min(room / (pitch * element + 4 * (kLanes + 2)), device::kMaxPieces);
 }
 
 // Elements of a tile, with what its first and last units have of others where they are cut.
@@ -178,7 +177,7 @@ bool tile_rows(const Shape& shape, const device::Product& product, SoftmaxBackwa
     const bool has_room = 4 * most_even >= 3 * rows;
     const int64_t fit = has_room ? most_even : most;
     rows = std::min(rows, fit);
-    t.unit = static_cast<uint32_t>(has_room ? even : 32 / shape.least_size());
+    t.unit = static_cast<uint32_t>(has_room ? even : device::kBlockBytes / shape.least_size());
     // Vectors take eight rows at once; tiles end with blocks where products store no less.
     const bool at_once = shape.inner == 1 && whole >= kRowsAtOnce;
     const int64_t step = !product.has_byte_copies ? whole : at_once ? kRowsAtOnce : 1;

@@ -8,7 +8,6 @@ namespace ascend_grad::softmax_backward {
 namespace {
 
 constexpr int64_t kLevels = 3;
-constexpr int64_t kMaxTileRows = 4095;
 constexpr int64_t kMaxRowBytes = 64 << 10;  // of sums as rows of lanes, packed
 constexpr int64_t kLeastPitch = 256;        // packed
 constexpr int64_t kMostEvenRows = 32;       // between places where rows begin evenly
@@ -90,7 +89,7 @@ StripTiler::Choice StripTiler::best() {
 
 bool StripTiler::has_whole_rows() const {
     const int64_t bytes = shape_.inner * least_size();
-    return product_.has_byte_copies || shape_.length == 1 || bytes % 32 == 0;
+    return product_.has_byte_copies || shape_.length == 1 || bytes % device::kBlockBytes == 0;
 }
 
 bool StripTiler::may_pack() const {
@@ -110,7 +109,7 @@ int64_t StripTiler::packed_pitch() const {
 
 bool StripTiler::may_team() const {
     return product_.has_byte_copies || shape_.outer == 1 ||
-           shape_.length * shape_.inner * shape_.out_size % 32 == 0;
+           shape_.length * shape_.inner * shape_.out_size % device::kBlockBytes == 0;
 }
 
 int64_t StripTiler::unit_of(const SoftmaxBackwardTiling& t) const {
@@ -137,7 +136,7 @@ int64_t StripTiler::fixed_bytes(const SoftmaxBackwardTiling& t, bool holds) cons
 int64_t StripTiler::most_units(const SoftmaxBackwardTiling& t, int64_t buffers, bool holds) const {
     const int64_t room = product_.buffer_bytes - fixed_bytes(t, holds);
     const int64_t most = room / (unit_of(t) * shape_.chunk_bytes(buffers));
-    return std::clamp<int64_t>(most, 0, is_packed_ ? kMaxTileRows : kMaxTileRows / t.unit);
+    return std::clamp<int64_t>(most, 0, device::kMaxPieces / (is_packed_ ? 1 : t.unit));
 }
 
 int64_t StripTiler::shift_of(int64_t width, int64_t unit) const {
@@ -220,8 +219,8 @@ void StripTiler::set_groups(SoftmaxBackwardTiling& t) const {
         // Strips whose rows may meet in a block are one core's. Rows, or a plane's last chunk,
         // shorter than a block take the scalar unit, which stores lines of 64 bytes.
         const int64_t last = plane() - int64_t{t.chunks - 1} * t.buffer;  // packed
-        const bool is_short = !is_packed_ || last * shape_.out_size < 32;
-        const int64_t unit_bytes = is_short ? 64 : 32;
+        const bool is_short = !is_packed_ || last * shape_.out_size < device::kBlockBytes;
+        const int64_t unit_bytes = is_short ? 64 : device::kBlockBytes;
         const int64_t planes =
             unit_bytes / std::gcd<int64_t>(plane() * shape_.out_size, unit_bytes);
         t.items_per_group = planes * t.strips_per_plane;

@@ -6,8 +6,8 @@
 
 namespace ascend_grad::softmax_backward {
 
-using device::kCopyCycles, device::kCoreRate, device::kEvenBytes, device::kPieceCycles,
-    device::kUnevenRate;
+using device::kBlockBytes, device::kCopyCycles, device::kCoreRate, device::kEvenBytes,
+    device::kPieceCycles, device::kUnevenRate;
 
 namespace {
 
@@ -116,8 +116,8 @@ double StripTiler::cycles(const SoftmaxBackwardTiling& t, int64_t teams) const {
 
 double copies_cycles(const Shape& shape, const device::Product& product) {
     const int64_t plane = shape.length * shape.inner;
-    const bool is_sensible =
-        shape.inner > 1 && shape.length >= kLeastRow && plane * shape.least_size() % 32 == 0;
+    const bool is_sensible = shape.inner > 1 && shape.length >= kLeastRow &&
+                             plane * shape.least_size() % kBlockBytes == 0;
     if (product.has_byte_copies || !is_sensible) return 1e300;
     const int64_t cores = std::min(saturating_blocks(product), most_blocks(shape, product));
     const int64_t bytes = shape.numel() * (2 * shape.in_size + shape.out_size);
