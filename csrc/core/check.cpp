@@ -104,7 +104,7 @@ Status Checker::shape_equals(int index, int reference) const {
     const TensorView& view = tensor(index);
     const TensorView& wanted = tensor(reference);
     bool equal = view.rank == wanted.rank;
-    for (int i = 0; equal && i < view.rank && i < kMaxRank; ++i) {
+    for (int i = 0; equal && i < view.stored_rank(); ++i) {
         equal = view.shape[i] == wanted.shape[i];
     }
     if (equal) return {};

@@ -42,7 +42,7 @@ bool reach_of(const DescribedTensor& tensor, int64_t& reach) {
 
 ViewDefect place(const DescribedTensor& tensor, TensorView& view, Extent& extent) {
     const auto size = static_cast<int64_t>(data_type_size(tensor.dtype));
-    for (int i = 0; i < std::min(view.rank, kMaxRank); ++i) {
+    for (int i = 0; i < view.stored_rank(); ++i) {
         const auto axis = static_cast<size_t>(i);
         view.shape[i] = tensor.shape[axis];
         if (__builtin_mul_overflow(tensor.strides[axis], size, &view.strides[i])) {

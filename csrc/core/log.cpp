@@ -35,8 +35,7 @@ void log_call(const OperatorInfo& info, const Arguments& args, const std::string
             .append(info.tensors[i].name.in(args.interface))
             .append(" ");
         text.append(dtype_text(*view)).append(" ").append(shape_text(*view));
-        const int stored = view->rank < kMaxRank ? view->rank : kMaxRank;
-        text.append(" strides ").append(to_string(view->strides, stored));
+        text.append(" strides ").append(to_string(view->strides, view->stored_rank()));
     }
     log_line(text.append("; ").append(plan).c_str());
 }

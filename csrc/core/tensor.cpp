@@ -80,7 +80,7 @@ class IntervalSearch {
 // where they do not fit.
 bool reach_of(const TensorView& view, int64_t& lowest, int64_t& highest) {
     lowest = highest = 0;
-    for (int i = 0; i < std::min(view.rank, kMaxRank); ++i) {
+    for (int i = 0; i < view.stored_rank(); ++i) {
         int64_t steps;
         if (__builtin_mul_overflow(view.shape[i] - 1, view.strides[i], &steps)) return false;
         int64_t& end = steps < 0 ? lowest : highest;

@@ -33,6 +33,8 @@ struct TensorView {
     const char* dtype_name = nullptr;  // the caller's name of a dtype that DataType lacks
 
     bool is_empty() const { return numel == 0; }
+    // Extents that are stored.
+    int stored_rank() const { return rank < kMaxRank ? rank : kMaxRank; }
 };
 
 // Sets rank, shape, numel and the strides of a contiguous tensor of view.dtype.

@@ -152,7 +152,7 @@ TensorView Op::describe_output(const Args& args, int) {
     TensorView view;
     view.dtype = self.dtype;
     view.format = self.format;
-    set_contiguous(view, self.rank < kMaxRank ? self.rank : kMaxRank, self.shape);
+    set_contiguous(view, self.stored_rank(), self.shape);
     return view;
 }
 

@@ -24,13 +24,10 @@ TensorView Op::describe_output(const Args& args, int output) {
     TensorView view;
     view.dtype = self.dtype;
     const int64_t channels = channel_count(self);
-    const auto rank = [](const TensorView& tensor) {
-        return tensor.rank < kMaxRank ? tensor.rank : kMaxRank;
-    };
     if (output == kGradInput) {
-        set_contiguous(view, rank(self), self.shape);
+        set_contiguous(view, self.stored_rank(), self.shape);
     } else if (weight.numel == 1) {
-        set_contiguous(view, rank(weight), weight.shape);
+        set_contiguous(view, weight.stored_rank(), weight.shape);
     } else {
         set_contiguous(view, 1, &channels);
     }

@@ -20,7 +20,7 @@ TensorView Op::describe_output(const Args& args, int) {
     const TensorView& grad = *args.tensors[kGradOutput];
     TensorView view;
     view.dtype = grad.dtype;
-    set_contiguous(view, grad.rank < kMaxRank ? grad.rank : kMaxRank, grad.shape);
+    set_contiguous(view, grad.stored_rank(), grad.shape);
     return view;
 }
 
