@@ -8,8 +8,8 @@
 #include <random>
 
 #include "device/product.h"
-#include "ops/softmax_backward/strip_tiler.h"
-#include "ops/softmax_backward/traversals.h"
+#include "ops/softmax_backward/tiler.h"
+#include "ops/softmax_backward/tiler_strips.h"
 
 namespace {
 

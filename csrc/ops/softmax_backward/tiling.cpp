@@ -4,7 +4,7 @@
 
 #include "device/planner.h"
 #include "ops/softmax_backward/op.h"
-#include "ops/softmax_backward/traversals.h"
+#include "ops/softmax_backward/tiler.h"
 
 namespace ascend_grad {
 

@@ -1,7 +1,7 @@
 // Chooses the tiling of strips of columns.
 #pragma once
 
-#include "ops/softmax_backward/traversals.h"
+#include "ops/softmax_backward/tiler.h"
 
 namespace ascend_grad::softmax_backward {
 

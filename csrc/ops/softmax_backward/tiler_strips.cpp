@@ -2,7 +2,7 @@
 #include <array>
 #include <numeric>
 
-#include "ops/softmax_backward/strip_tiler.h"
+#include "ops/softmax_backward/tiler_strips.h"
 
 namespace ascend_grad::softmax_backward {
 namespace {

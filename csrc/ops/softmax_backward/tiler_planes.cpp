@@ -3,7 +3,7 @@
 #include <numeric>
 
 #include "core/integers.h"
-#include "ops/softmax_backward/traversals.h"
+#include "ops/softmax_backward/tiler.h"
 
 namespace ascend_grad::softmax_backward {
 namespace {
