@@ -19,11 +19,11 @@ struct Reciprocal {
     float rest;
 };
 
-inline bool has_reciprocal(float divisor) {
+inline bool has_reciprocal([[maybe_unused]] float divisor) {
 #if defined(__FMA__)
     return divisor != 0.0f && divisor > -524288.0f && divisor < 524288.0f;
 #else
-    return divisor != divisor;
+    return false;
 #endif
 }
 inline Reciprocal reciprocal(float divisor) {
