@@ -22,7 +22,7 @@ constexpr int64_t kTaskBytes = int64_t{4} << 20;
 constexpr int64_t kEnoughTaskBytes = int64_t{256} << 10;
 // A thread's share over the mean there.
 constexpr double kUnevenRows = 1.1;
-// Of all channels of a position: that the hardware does not prefetch by itself where several
+// Of a task's channels of a position: that the hardware does not prefetch by itself where several
 // positions are taken at a time, measured.
 constexpr int64_t kShortRowBytes = 384;
 // From which on they are walked from a cache line on.

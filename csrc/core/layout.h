@@ -10,7 +10,7 @@ namespace ascend_grad {
 // Of a tile that is copied to where it is dense, at most, so that it stays near.
 inline constexpr int64_t kStagedElements = 8192;
 
-// Up to kMaxRank nested loops, outermost first, that walk `tensors` operands; strides in bytes.
+// Up to kMaxRank nested loops, outermost first, that walk `operands` tensors; strides in bytes.
 struct Loops {
     static constexpr int kMaxOperands = 3;
     int32_t count = 0;

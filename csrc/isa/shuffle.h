@@ -112,7 +112,7 @@ AG_INLINE Lanes load_before(const float* p) {
     return load(p - kBack);
 }
 
-// Transposes a 4 x 4 block of floats between two row-major arrays.
+// Transposes a 4 x 4 block of floats, one register a row.
 AG_INLINE void transpose_4x4(Quad& a, Quad& b, Quad& c, Quad& d) {
 #if defined(__x86_64__)
     _MM_TRANSPOSE4_PS(a, b, c, d);

@@ -162,8 +162,8 @@ void stage_gradient(Op::Plan& plan, int64_t size) {
 }
 
 // Takes channels that are last as pixels of rows where they are too few for vectors along them
-// (measured).
-bool takes_pixels(Op::Plan& plan) {
+// (measured); else false.
+bool take_pixels(Op::Plan& plan) {
     plan.pixel = plan.planes.extent[plan.planes.count - 1];
     if (plan.pixel < (plan.width.stride == 1 ? 32 : 16) && pool_scratch::keeps_rows(plan))
         return true;
@@ -190,7 +190,7 @@ void choose_traversal(Op::Plan& plan, int64_t size) {
     } else if (pixels && channels <= 16 && has_short_rows(plan, true)) {
         plan.traversal = Op::Traversal::kAlongChannels;
         plan.transposes = plan.gathers = true;
-    } else if (pixels && takes_pixels(plan)) {
+    } else if (pixels && take_pixels(plan)) {
         plan.traversal = Op::Traversal::kAlongWidth;
     } else if (along_channels || (has_channels && plan.width_stride[1] == size)) {
         plan.traversal = Op::Traversal::kAlongChannels;

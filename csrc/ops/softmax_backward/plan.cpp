@@ -53,7 +53,8 @@ int tensors_along_rows(const Op::Plan& plan) {
     return result;
 }
 
-Op::Traversal traversal_of(Op::Plan& plan, const TensorView* const* tensors) {
+// Sets step, is_plane and stages_along as well.
+Op::Traversal choose_traversal(Op::Plan& plan, const TensorView* const* tensors) {
     using Traversal = Op::Traversal;
     const int inner = plan.rows.count - 1;
     const int64_t* across = plan.rows.stride[inner];
@@ -237,7 +238,7 @@ Op::Plan Op::plan(const Args& args) {
     plan.rows.sort();
     plan.rows.merge();
     if (plan.rows.count == 0) plan.rows.append(1, plan.stride);
-    plan.traversal = traversal_of(plan, args.tensors);
+    plan.traversal = choose_traversal(plan, args.tensors);
     const int64_t size = static_cast<int64_t>(data_type_size(grad.dtype));
     const int64_t out_size = static_cast<int64_t>(data_type_size(out.dtype));
     plan.bytes = saturated_bytes(grad.numel, 2 * size + out_size);
