@@ -246,52 +246,61 @@ void fit_staged_planes(Op::Plan& plan, int64_t size) {
     }
 }
 
+// Channels and columns of a task along channels.
+void cut_channels(Op::Plan& plan, const TensorView& grad_input, int64_t size) {
+    const PoolAxis& width = plan.width;
+    if (plan.gathers) {
+        plan.channels = plan.plane_count;
+        plan.plane_count = 1;
+    } else {
+        const int inner = --plan.planes.count;
+        plan.channels = plan.planes.extent[inner];
+        plan.plane_count /= plan.channels;
+        std::copy(plan.planes.stride[inner], plan.planes.stride[inner] + 2, plan.channel_stride);
+    }
+    plan.channel_tile = plan.gathers ? gathered_planes(plan)
+                                     : std::min<int64_t>(plan.channels, pool_scratch::kMaxChannels);
+    // Transposed, columns are what is written in one piece.
+    const int64_t columns = plan.transposes ? width.extent : std::min<int64_t>(width.extent, 8);
+    const int64_t fewest = plan.transposes ? 32 : 16;
+    while (plan.channel_tile > fewest && pool_scratch::columns_per_tile(plan) < columns) {
+        plan.channel_tile = divide_up(plan.channel_tile, 32) * 16;
+    }
+    plan.width_tile =
+        std::min(width.extent, std::max<int64_t>(1, pool_scratch::columns_per_tile(plan)));
+    if (plan.transposes && plan.width_tile > 32 && plan.width_tile < width.extent) {
+        plan.width_tile -= plan.width_tile % 32;
+    }
+    const bool fills_lines = has_whole_lines(grad_input, {plan.channels, plan.channel_tile});
+    plan.stages = !plan.transposes && !fills_lines && plan.channel_tile == plan.channels &&
+                  plan.width_stride[1] == plan.channels * size;
+    if (plan.stages) {
+        plan.width_tile = std::min(plan.width_tile, pool_scratch::kTransposed / plan.channels);
+    }
+    plan.streaming_fits = plan.transposes || plan.stages || fills_lines;
+}
+
+// Columns of a task of rows of planes.
+void cut_rows(Op::Plan& plan, int64_t size) {
+    plan.channels = plan.channel_tile = 1;
+    if (plan.pixel > 1) plan.plane_count /= plan.planes.extent[--plan.planes.count];
+    plan.streaming_fits = plan.width_stride[1] == plan.pixel * size;
+    const bool has_whole_rows =
+        plan.traversal == Op::Traversal::kFill || plan.traversal == Op::Traversal::kAlongPlanes;
+    const int64_t elements = pool_scratch::keeps_rows(plan) ? pool_scratch::row_elements(plan)
+                                                            : pool_scratch::kMaxColumns;
+    plan.width_tile =
+        has_whole_rows ? plan.width.extent : std::min(plan.width.extent, elements / plan.pixel);
+}
+
 void cut_into_tasks(Op::Plan& plan, const TensorView& grad_input) {
     const PoolAxis& width = plan.width;
     const PoolAxis& height = plan.height;
     const int64_t size = static_cast<int64_t>(data_type_size(plan.dtype));
     if (plan.traversal == Op::Traversal::kAlongChannels) {
-        if (plan.gathers) {
-            plan.channels = plan.plane_count;
-            plan.plane_count = 1;
-        } else {
-            const int inner = --plan.planes.count;
-            plan.channels = plan.planes.extent[inner];
-            plan.plane_count /= plan.channels;
-            std::copy(plan.planes.stride[inner], plan.planes.stride[inner] + 2,
-                      plan.channel_stride);
-        }
-        plan.channel_tile = plan.gathers
-                                ? gathered_planes(plan)
-                                : std::min<int64_t>(plan.channels, pool_scratch::kMaxChannels);
-        // Transposed, columns are what is written in one piece.
-        const int64_t columns = plan.transposes ? width.extent : std::min<int64_t>(width.extent, 8);
-        const int64_t fewest = plan.transposes ? 32 : 16;
-        while (plan.channel_tile > fewest && pool_scratch::columns_per_tile(plan) < columns) {
-            plan.channel_tile = divide_up(plan.channel_tile, 32) * 16;
-        }
-        plan.width_tile =
-            std::min(width.extent, std::max<int64_t>(1, pool_scratch::columns_per_tile(plan)));
-        if (plan.transposes && plan.width_tile > 32 && plan.width_tile < width.extent) {
-            plan.width_tile -= plan.width_tile % 32;
-        }
-        const bool fills_lines = has_whole_lines(grad_input, {plan.channels, plan.channel_tile});
-        plan.stages = !plan.transposes && !fills_lines && plan.channel_tile == plan.channels &&
-                      plan.width_stride[1] == plan.channels * size;
-        if (plan.stages) {
-            plan.width_tile = std::min(plan.width_tile, pool_scratch::kTransposed / plan.channels);
-        }
-        plan.streaming_fits = plan.transposes || plan.stages || fills_lines;
+        cut_channels(plan, grad_input, size);
     } else {
-        plan.channels = plan.channel_tile = 1;
-        if (plan.pixel > 1) plan.plane_count /= plan.planes.extent[--plan.planes.count];
-        plan.streaming_fits = plan.width_stride[1] == plan.pixel * size;
-        const int64_t elements = pool_scratch::keeps_rows(plan) ? pool_scratch::row_elements(plan)
-                                                                : pool_scratch::kMaxColumns;
-        plan.width_tile =
-            plan.traversal == Op::Traversal::kFill || plan.traversal == Op::Traversal::kAlongPlanes
-                ? width.extent
-                : std::min(width.extent, elements / plan.pixel);
+        cut_rows(plan, size);
     }
     plan.channel_tiles = divide_up(plan.channels, plan.channel_tile);
     plan.width_tiles = divide_up(width.extent, plan.width_tile);
