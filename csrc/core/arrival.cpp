@@ -10,8 +10,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Waking threads takes tens of microseconds. Whoever comes later waits for this processor, which
-// only sleeping gives away: of one that yields, the scheduler takes little notice.
+// Waking threads takes tens of microseconds. Whoever comes later may be waiting for this processor:
+// yielding does not make the scheduler run it here, sleeping does.
 constexpr std::chrono::microseconds kLooking{50}, kNap{1};
 
 void move_to(int processor, const cpu_set_t& allowed) {
@@ -30,28 +30,28 @@ Arrival::Arrival() : first_(sched_getcpu()) {
 }
 
 void Arrival::arrive() {
-    const int processor = sched_getcpu();
-    cpu_set_t allowed;
-    if (!take(processor) && sched_getaffinity(0, sizeof allowed, &allowed) == 0) {
-        for (int i = 1; i < kProcessors; ++i) {
-            const int next = (processor + i) % kProcessors;
-            if (!CPU_ISSET(next, &allowed) || !take(next)) continue;
-            move_to(next, allowed);
-            break;
-        }
-    }
+    settle();
     arrived_.fetch_add(1, std::memory_order_relaxed);
 }
 
-void Arrival::wait(int others) const {
+void Arrival::wait(int others) {
     const Clock::time_point end = Clock::now() + kLooking;
     while (arrived_.load(std::memory_order_relaxed) < others) {
         if (Clock::now() > end) std::this_thread::sleep_for(kNap);
     }
     // Meanwhile the scheduler may have moved it to where one of them went.
+    if (sched_getcpu() == first_) return;
+    give_up(first_);
+    settle();
+}
+
+void Arrival::settle() {
+    const int processor = sched_getcpu();
     cpu_set_t allowed;
-    if (sched_getcpu() != first_ && sched_getaffinity(0, sizeof allowed, &allowed) == 0) {
-        move_to(first_, allowed);
+    if (take(processor) || sched_getaffinity(0, sizeof allowed, &allowed) != 0) return;
+    for (int i = 1; i < kProcessors; ++i) {
+        const int next = (processor + i) % kProcessors;
+        if (CPU_ISSET(next, &allowed) && take(next)) return move_to(next, allowed);
     }
 }
 
@@ -59,8 +59,11 @@ void Arrival::wait(int others) const {
 bool Arrival::take(int processor) {
     static_assert(kProcessors == CPU_SETSIZE);
     if (processor < 0 || processor >= kProcessors) return true;
-    const uint64_t bit = uint64_t{1} << processor % kWordBits;
-    return (taken_[processor / kWordBits].fetch_or(bit, std::memory_order_relaxed) & bit) == 0;
+    return !taken_[processor].exchange(true, std::memory_order_relaxed);
+}
+void Arrival::give_up(int processor) {
+    if (processor >= 0 && processor < kProcessors)
+        taken_[processor].store(false, std::memory_order_relaxed);
 }
 
 }  // namespace ascend_grad

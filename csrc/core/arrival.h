@@ -6,7 +6,6 @@
 #pragma once
 
 #include <atomic>
-#include <cstdint>
 
 namespace ascend_grad {
 
@@ -19,16 +18,19 @@ class Arrival {
     // and allowed, from where it may be moved as ever.
     void arrive();
     // Waits for so many others, leaving them this thread's processor if need be.
-    void wait(int others) const;
+    void wait(int others);
 
   private:
-    static constexpr int kProcessors = 1024, kWordBits = 64;
+    static constexpr int kProcessors = 1024;
 
     bool take(int processor);
+    void give_up(int processor);
+    // To a free processor, where another member has this one.
+    void settle();
 
     const int first_;
     std::atomic<int> arrived_{0};
-    std::atomic<uint64_t> taken_[kProcessors / kWordBits]{};
+    std::atomic<bool> taken_[kProcessors]{};
 };
 
 }  // namespace ascend_grad

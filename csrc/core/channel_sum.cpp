@@ -12,9 +12,9 @@ namespace {
 
 // A thread's share over the mean that costs less than narrower tiles do, measured.
 constexpr double kUneven = 1.34;
-// Positions that are walked together, which is worth more than even shares, measured; of two
-// threads fewer are.
-constexpr int32_t kManyLanes = 8, kManyLanesOfTwo = 4;
+// Positions that are walked together, which is worth more than even shares, measured; for up to two
+// threads fewer are enough.
+constexpr int32_t kManyLanes = 8, kManyLanesForTwo = 4;
 // Of all operands: what a task moves along positions, at most, and about as much as is enough.
 // Rows of several batch items that are one block lie far apart, and the hardware has to find each
 // item's run of channels: longer runs gain up to a quarter, measured.
@@ -277,7 +277,7 @@ void cut_into_tasks(ChannelSumPlan& plan, int64_t size, int64_t bytes) {
             if (plan.stages) plan.channel_tile = std::min(kChannelTile, kStagedElements / lanes);
             plan.lanes_together =
                 plan.channel_tile < plan.channels ? 1 : lanes_together(plan, size);
-            if (plan.lanes_together < (threads_for(bytes) > 2 ? kManyLanes : kManyLanesOfTwo)) {
+            if (plan.lanes_together < (threads_for(bytes) > 2 ? kManyLanes : kManyLanesForTwo)) {
                 plan.channel_tile = even_tile(plan, outer, bytes);
                 if (plan.channel_tile < plan.channels) plan.lanes_together = 1;
             }

@@ -57,7 +57,7 @@ const char* format_name(Format format);
 bool is_private_format(Format format);
 
 // Dtypes that kernels compute in, and the place of each in tables of kernels: float32, float16,
-// bfloat16; -1 for others.
+// bfloat16; -1 for others, which checks refuse before anything is looked up.
 inline constexpr int kKernelDtypes = 3;
 constexpr int kernel_index(DataType dtype) {
     return dtype == DataType::kFloat32    ? 0

@@ -99,8 +99,8 @@ thread_local Team t_team;
     {
         const int64_t workers = std::min(threads, omp_get_num_threads());
         const int64_t member = omp_get_thread_num();
-        if (arrival && member > 0) arrival->arrive();
-        if (arrival && member == 0) arrival->wait(omp_get_num_threads() - 1);
+        if (arrival && member == 0) arrival->wait(static_cast<int>(workers) - 1);
+        if (arrival && member > 0 && member < workers) arrival->arrive();
         const int64_t begin = count / workers * member + std::min(count % workers, member);
         const int64_t end = begin + count / workers + (member < count % workers ? 1 : 0);
         const DefaultFloatEnvironment environment;

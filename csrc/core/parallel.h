@@ -7,8 +7,8 @@ namespace ascend_grad {
 
 // Threads that a parallel_for called from this thread may use.
 int thread_limit();
-// Sets the process-wide limit; 0 returns to OpenMP's own. A lower limit set through OpenMP itself
-// still holds.
+// Sets the process-wide limit; 0 returns to OpenMP's own. A limit set through OpenMP itself still
+// holds, unless it is the one that OpenMP began with.
 void set_thread_limit(int count);
 // What set_thread_limit was last given.
 int thread_setting();

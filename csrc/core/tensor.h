@@ -34,7 +34,7 @@ struct TensorView {
 
     bool is_empty() const { return numel == 0; }
     // Extents that are stored.
-    int stored_rank() const { return rank < kMaxRank ? rank : kMaxRank; }
+    int stored_rank() const { return rank < 0 ? 0 : rank < kMaxRank ? rank : kMaxRank; }
 };
 
 // Sets rank, shape, numel and the strides of a contiguous tensor of view.dtype.

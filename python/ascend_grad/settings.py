@@ -65,8 +65,8 @@ def get_num_threads() -> int:
 def set_num_threads(n: int) -> None:
     """Let operators use up to `n` threads, in the whole process. Results do not depend on it.
 
-    It takes the place of OMP_NUM_THREADS. Limits that threadpoolctl sets later still hold while
-    they last. A thread needs 512 KiB of stack.
+    It takes the place of OMP_NUM_THREADS. Limits that threadpoolctl sets still hold while they
+    last, unless they are OMP_NUM_THREADS itself. A thread needs 512 KiB of stack.
     """
     count = index(n)
     most = max(64, 4 * (os.cpu_count() or 1))

@@ -104,7 +104,7 @@ void copy_on_device(const py::object& source, const py::object& target, const py
     device::Call call;
     call.info = &info;
     const SocInfo* const known = soc_of(soc);
-    if (known == nullptr) raise_invalid(info.name.python, "soc", "must be known");
+    if (known == nullptr) raise_invalid(info.name.python, "soc", "must be a product's name");
     call.soc = known->soc;
     for (int i = 0; i < 2; ++i) {
         call.present[i] = true;
@@ -113,7 +113,8 @@ void copy_on_device(const py::object& source, const py::object& target, const py
     const device::Product product = device.product(call.soc, info.name.python);
     device::Launch& launch = call.plan.launches[0];
     launch.kernel = device::strided_copy_kernel(arrays[0].view.dtype, arrays[1].view.dtype);
-    if (launch.kernel == nullptr) raise_invalid(info.name.python, "target", "must have its dtype");
+    if (launch.kernel == nullptr)
+        raise_invalid(info.name.python, "source", "and target must have dtypes of kernels");
     launch.pointer_count = 2;
     launch.pointers[0] = {0, 0};
     launch.pointers[1] = {1, 0};

@@ -61,7 +61,7 @@ struct SoftmaxBackward {
         int64_t stride[3];
         int32_t step;           // kAlongRows: elements between neighbours in the inputs
         bool is_plane;          // kAcrossRows: the rows of a group fill memory without a gap
-        bool is_near;           // such a group's inputs are in a cache, or asked for, and few lines
+        bool is_near;           // such a group comes from a cache, or is asked for; few lines
         bool has_small_planes;  // and the groups: short rows, up to kSmallPlane elements
         Loops rows;             // count >= 1
         int64_t rows_per_group, groups_per_loop, groups;

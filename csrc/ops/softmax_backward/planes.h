@@ -63,8 +63,8 @@ inline void add_lanes(int columns, float* lanes, float* sums) {
     std::memcpy(sums, lanes, sizeof(float) * static_cast<size_t>(columns));
 }
 
-// sums[c] = sum over i of g[i * columns + c] * y[...]. `is_near`: from a near cache, columns in
-// registers cost less than lanes in memory.
+// sums[c] = sum over i of g[i * columns + c] * y[...]. `is_near`: sixteen columns at a time in
+// registers cost less than the lanes of all in memory.
 template <class T>
 inline void sum_plane(const T* g, const T* y, int columns, int n, bool is_near, float* lanes,
                       float* sums) {

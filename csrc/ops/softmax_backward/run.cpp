@@ -12,9 +12,10 @@ namespace {
 // Across rows a tile is read twice, and what ordinary stores bring into the caches drives it out:
 // it pays early to go past them. On one thread it does for planes, and along rows (measured).
 bool streams(const Op::Plan& plan, int threads) {
-    const bool is_tile = (plan.traversal == Op::Traversal::kAcrossRows && !plan.is_plane) ||
-                         plan.traversal == Op::Traversal::kAcrossToAlong;
-    const bool early = is_tile || (threads == 1 && (plan.is_plane || plan.rows_fill_lines));
+    const bool is_across = plan.traversal == Op::Traversal::kAcrossRows;
+    const bool is_tile =
+        (is_across && !plan.is_plane) || plan.traversal == Op::Traversal::kAcrossToAlong;
+    const bool early = is_tile || (threads == 1 && (is_across || plan.rows_fill_lines));
     return plan.streaming_fits && streaming_pays(plan.bytes, early);
 }
 
