@@ -7,6 +7,8 @@
 #include <type_traits>
 #include <vector>
 
+#include "core/spin_time.h"
+
 namespace ascend_grad::capi {
 
 void CopyTask::operator()() const {
@@ -25,14 +27,10 @@ void FillTask::operator()() const {
 
 namespace {
 
-// Waking a thread takes tens of microseconds, many times a small task: who waits looks for a while
-// before it sleeps.
-constexpr std::chrono::microseconds kLooking{50};
-
 // Whether the condition came true meanwhile, before the deadline, with no lock held.
 template <class Condition>
 bool comes_soon(const Condition& condition, const Deadline& deadline) {
-    auto end = Clock::now() + kLooking;
+    auto end = Clock::now() + kSpinTime;
     if (deadline) end = std::min(end, *deadline);
     do {
         if (condition()) return true;

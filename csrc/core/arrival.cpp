@@ -5,14 +5,16 @@
 #include <chrono>
 #include <thread>
 
+#include "core/spin_time.h"
+
 namespace ascend_grad {
 namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Waking threads takes tens of microseconds. Whoever comes later may be waiting for this processor:
-// yielding does not make the scheduler run it here, sleeping does.
-constexpr std::chrono::microseconds kLooking{50}, kNap{1};
+// Whoever comes later than that may be waiting for this processor: yielding does not make the
+// scheduler run it here, sleeping does.
+constexpr std::chrono::microseconds kSleepTime{1};
 
 void move_to(int processor, const cpu_set_t& allowed) {
     cpu_set_t only;
@@ -26,7 +28,7 @@ void move_to(int processor, const cpu_set_t& allowed) {
 }  // namespace
 
 Arrival::Arrival() : first_(sched_getcpu()) {
-    take(first_);
+    claim(first_);
 }
 
 void Arrival::arrive() {
@@ -35,35 +37,35 @@ void Arrival::arrive() {
 }
 
 void Arrival::wait(int others) {
-    const Clock::time_point end = Clock::now() + kLooking;
+    const Clock::time_point end = Clock::now() + kSpinTime;
     while (arrived_.load(std::memory_order_relaxed) < others) {
-        if (Clock::now() > end) std::this_thread::sleep_for(kNap);
+        if (Clock::now() > end) std::this_thread::sleep_for(kSleepTime);
     }
     // Meanwhile the scheduler may have moved it to where one of them went.
     if (sched_getcpu() == first_) return;
-    give_up(first_);
+    release(first_);
     settle();
 }
 
 void Arrival::settle() {
     const int processor = sched_getcpu();
     cpu_set_t allowed;
-    if (take(processor) || sched_getaffinity(0, sizeof allowed, &allowed) != 0) return;
+    if (claim(processor) || sched_getaffinity(0, sizeof allowed, &allowed) != 0) return;
     for (int i = 1; i < kProcessors; ++i) {
         const int next = (processor + i) % kProcessors;
-        if (CPU_ISSET(next, &allowed) && take(next)) return move_to(next, allowed);
+        if (CPU_ISSET(next, &allowed) && claim(next)) return move_to(next, allowed);
     }
 }
 
 // Whether nobody has it yet. Any number may have one that is unknown.
-bool Arrival::take(int processor) {
+bool Arrival::claim(int processor) {
     static_assert(kProcessors == CPU_SETSIZE);
     if (processor < 0 || processor >= kProcessors) return true;
-    return !taken_[processor].exchange(true, std::memory_order_relaxed);
+    return !claimed_[processor].exchange(true, std::memory_order_relaxed);
 }
-void Arrival::give_up(int processor) {
+void Arrival::release(int processor) {
     if (processor >= 0 && processor < kProcessors)
-        taken_[processor].store(false, std::memory_order_relaxed);
+        claimed_[processor].store(false, std::memory_order_relaxed);
 }
 
 }  // namespace ascend_grad

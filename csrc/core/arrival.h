@@ -23,14 +23,14 @@ class Arrival {
   private:
     static constexpr int kProcessors = 1024;
 
-    bool take(int processor);
-    void give_up(int processor);
+    bool claim(int processor);
+    void release(int processor);
     // To a free processor, where another member has this one.
     void settle();
 
     const int first_;
     std::atomic<int> arrived_{0};
-    std::atomic<bool> taken_[kProcessors]{};
+    std::atomic<bool> claimed_[kProcessors]{};
 };
 
 }  // namespace ascend_grad

@@ -114,7 +114,7 @@ void copy_on_device(const py::object& source, const py::object& target, const py
     device::Launch& launch = call.plan.launches[0];
     launch.kernel = device::strided_copy_kernel(arrays[0].view.dtype, arrays[1].view.dtype);
     if (launch.kernel == nullptr)
-        raise_invalid(info.name.python, "source", "and target must have dtypes of kernels");
+        raise_invalid(info.name.python, "source", "must have a dtype of kernels, as must target");
     launch.pointer_count = 2;
     launch.pointers[0] = {0, 0};
     launch.pointers[1] = {1, 0};
@@ -181,10 +181,10 @@ py::dict describe_plan(const device::Call& call, const device::Product& product)
 }
 
 void register_device(py::module_& module) {
-    const auto type = py::class_<Device>(module, "Device")
-                          .def(py::init<std::string, std::string, std::optional<uint64_t>>(),
-                               py::arg("name"), py::arg("folder"), py::arg("stream") = py::none());
-    refuse_bare_new(type);
+    py::class_<Device>(module, "Device")
+        .def(py::init<std::string, std::string, std::optional<uint64_t>>(), py::arg("name"),
+             py::arg("folder"), py::arg("stream") = py::none());
+    refuse_bare_new(module.attr("Device"));
     module.def("set_devices", [](py::object by_default, py::function find) {
         g_default_device = by_default.release();
         g_find_device = find.release();

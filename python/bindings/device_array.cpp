@@ -75,16 +75,14 @@ std::string represent(const DeviceArray& array) {
 }  // namespace
 
 void register_device_array(py::module_& module) {
-    const auto type =
-        py::class_<DeviceArray>(
-            module, "DeviceArray",
-            "Memory of a device as an array: address of the first element, shape, dtype "
-            "(\"float32\", \"float16\" or \"bfloat16\") and strides in elements (None: "
-            "contiguous).")
-            .def(py::init(&make_device_array), py::arg("pointer"), py::arg("shape"),
-                 py::arg("dtype"), py::arg("strides") = py::none())
-            .def("__repr__", represent);
-    refuse_bare_new(type);
+    py::class_<DeviceArray>(
+        module, "DeviceArray",
+        "Memory of a device as an array: address of the first element, shape, dtype "
+        "(\"float32\", \"float16\" or \"bfloat16\") and strides in elements (None: contiguous).")
+        .def(py::init(&make_device_array), py::arg("pointer"), py::arg("shape"), py::arg("dtype"),
+             py::arg("strides") = py::none())
+        .def("__repr__", represent);
+    refuse_bare_new(module.attr("DeviceArray"));
 }
 
 }  // namespace ascend_grad::python

@@ -79,22 +79,20 @@ PyObject* call_executor(PyObject* self, PyObject* arguments, PyObject* keywords)
 }  // namespace
 
 void register_executor(py::module_& module) {
-    const auto type = py::class_<PreparedCall>(module, "Executor",
-                                               "A checked and planned call. Calling it runs the "
-                                               "operator on the arrays it was prepared "
-                                               "with and returns their results.",
-                                               py::custom_type_setup([](PyHeapTypeObject* type) {
-                                                   type->ht_type.tp_call = call_executor;
-                                               }))
-                          .def_property_readonly("workspace_size", &PreparedCall::workspace_size,
-                                                 "Bytes of scratch memory that a run uses.")
-                          .def_property_readonly("operator", &PreparedCall::operator_name)
-                          .def("__repr__", [](const PreparedCall& self) {
-                              return std::string("<ascend_grad.Executor of ") +
-                                     self.operator_name() + ", workspace " +
-                                     std::to_string(self.workspace_size()) + " bytes>";
-                          });
-    refuse_bare_new(type);
+    py::class_<PreparedCall>(
+        module, "Executor",
+        "A checked and planned call. Calling it runs the operator on the arrays it was prepared "
+        "with and returns their results.",
+        py::custom_type_setup(
+            [](PyHeapTypeObject* type) { type->ht_type.tp_call = call_executor; }))
+        .def_property_readonly("workspace_size", &PreparedCall::workspace_size,
+                               "Bytes of scratch memory that a run uses.")
+        .def_property_readonly("operator", &PreparedCall::operator_name)
+        .def("__repr__", [](const PreparedCall& self) {
+            return std::string("<ascend_grad.Executor of ") + self.operator_name() +
+                   ", workspace " + std::to_string(self.workspace_size()) + " bytes>";
+        });
+    refuse_bare_new(module.attr("Executor"));
 }
 
 }  // namespace ascend_grad::python
