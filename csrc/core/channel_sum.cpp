@@ -29,7 +29,7 @@ constexpr int64_t kShortRowBytes = 384;
 constexpr int64_t kLongChannelRun = 1024;
 // How far ahead loads are asked for along a position's channels, measured.
 constexpr int64_t kNextLoadsBytes = 1024;
-// The same where positions follow each other in memory and prefetching() is far_along_memory.
+// The same where positions follow each other in memory and processor() is far_along_memory.
 constexpr int64_t kFarLoadsBytes = 4096, kFarGroupsBytes = 8192;
 constexpr int64_t kFarBytes = int64_t{32} << 20;  // that a call moves
 // Along channels, blocks are all that threads can share. They have up to kSumBlock elements where
@@ -162,7 +162,7 @@ void choose_traversal(ChannelSumPlan& plan, const TensorView* const* views) {
 // kAlongChannels: how many positions are taken at a time, and how far ahead later ones are
 // prefetched.
 void choose_group(ChannelSumPlan& plan, int64_t size, int64_t bytes) {
-    const bool from_memory = bytes > kCachedBytes;
+    const bool from_memory = bytes > processor().cached_bytes;
     plan.position_group = kPositionGroup;
     const bool writes = plan.operands > 2;
     if (plan.stages) {
@@ -178,7 +178,7 @@ void choose_group(ChannelSumPlan& plan, int64_t size, int64_t bytes) {
         return;
     }
     const bool transposes_many = plan.transposes && plan.lanes_together < kSumLanes;
-    if (from_memory && plan.lanes_together >= kManyLanes && prefetching().far_along_memory &&
+    if (from_memory && plan.lanes_together >= kManyLanes && processor().far_along_memory &&
         (size == 4 || !writes || transposes_many)) {
         // Measured: in the order of memory; but of 16 bit and few channels, or where the third
         // cache holds much of it, a lane's sum is loaded and stored once for four positions.
@@ -201,6 +201,16 @@ void choose_group(ChannelSumPlan& plan, int64_t size, int64_t bytes) {
     // all lanes are walked together, the next group.
     plan.prefetch = plan.lanes_together == kSumLanes ? plan.position_group * plan.channels * size
                                                      : kNextLoadsBytes;
+}
+
+// kAlongChannels: whether a channel has so few positions that each is read by itself, of some
+// channels after the other. Of more, and from memory, the hardware follows too few of the runs
+// (measured).
+bool has_few_positions(const ChannelSumPlan& plan, bool from_memory) {
+    const bool writes = plan.operands > kInputs;
+    const int64_t most = from_memory ? (writes ? 16 : 32) : (writes ? 48 : kFewPositions);
+    return plan.is_direct() && plan.rows == 1 && plan.row_length <= most &&
+           plan.channels >= kWholeChannels;
 }
 
 // kAlongChannels: how many positions that follow each other fit a tile: all sixteen, or a number
@@ -256,7 +266,7 @@ int64_t staged_channels(const ChannelSumPlan& plan, int64_t size, bool from_memo
 
 void cut_into_tasks(ChannelSumPlan& plan, int64_t size, int64_t bytes) {
     const int64_t lanes = std::min<int64_t>(kSumLanes, plan.row_length);
-    const bool from_memory = bytes > kCachedBytes;
+    const bool from_memory = bytes > processor().cached_bytes;
     // Only along positions do the chunks of a row share anything.
     const int64_t most_chunks =
         kTaskElements / (plan.chunk > kSharedSumBlock ? kSumBlock : kSharedSumBlock);
@@ -286,6 +296,9 @@ void cut_into_tasks(ChannelSumPlan& plan, int64_t size, int64_t bytes) {
     plan.channel_tile = std::min(plan.channel_tile, plan.channels);
     plan.channel_tiles = divide_up(plan.channels, plan.channel_tile);
     if (plan.traversal == Traversal::kAlongChannels) {
+        plan.has_few = has_few_positions(plan, from_memory);
+        // The last channels, no whole pair of vectors, are then walked by themselves.
+        if (plan.has_few && plan.channels % kWholeChannels != 0) plan.lanes_together = 1;
         choose_group(plan, size, bytes);
         plan.aligns = can_align(plan, size);
     }
@@ -304,10 +317,10 @@ void plan_channel_sum(ChannelSumPlan& plan, const TensorView* const* views, int 
     choose_traversal(plan, views);
     const int64_t size = static_cast<int64_t>(data_type_size(views[0]->dtype));
     const int64_t bytes = saturated_bytes(views[0]->numel, operands * size);
-    plan.asks = prefetching().along_memory &&
-                (plan.is_direct() ||
-                 (bytes > kCachedBytes && (plan.transposes || has_neighbours(plan, size))));
-    plan.asks_into_second = prefetching().into_second;
+    plan.asks = processor().along_memory &&
+                (plan.is_direct() || (bytes > processor().cached_bytes &&
+                                      (plan.transposes || has_neighbours(plan, size))));
+    plan.asks_into_second = processor().into_second;
     cut_into_tasks(plan, size, bytes);
 }
 

@@ -21,6 +21,7 @@ inline constexpr int64_t kChannelTile = 1024;  // channels of a task along chann
 inline constexpr int64_t kRowChannels = 256;   // along positions, at most
 inline constexpr int64_t kFewChannels = 64;    // where something is transposed, at most
 inline constexpr int64_t kPositionGroup = 64;  // positions that it takes at a time, at most
+inline constexpr int64_t kFewPositions = 64;   // whose sums stay in registers, at most
 inline constexpr int64_t kWholeChannels = 32;  // channels that kernels take at a time
 inline constexpr int64_t kTransposed = 256;    // neighbours that are transposed at a time
 inline constexpr int64_t kStagedLines = 64;    // of neighbours, of a tile, at most
@@ -57,6 +58,7 @@ struct ChannelSumPlan {
     int64_t tasks;  // block after block, or chunks, of each all channel tiles
     // kAlongChannels:
     int32_t lanes_together;  // positions that lie in memory one after the other, whole
+    bool has_few;            // positions, walked where they lie: sums stay in registers
     bool aligns;             // walks runs of channels from a cache line of the last operand on
     bool by_lane;            // all positions of a lane are taken, then those of the next
     int64_t position_group;  // positions taken at a time

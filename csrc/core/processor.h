@@ -1,5 +1,7 @@
-// How this processor's memory is best asked for.
+// What is best for this processor's memory. No result depends on it.
 #pragma once
+
+#include <cstdint>
 
 namespace ascend_grad {
 
@@ -8,8 +10,8 @@ namespace ascend_grad {
 // memory (Zen 5).
 enum class NextPlane { kNone, kFromMemory, kSmallOrNarrow };
 
-// Measured (docs/performance.md, "Prefetching").
-struct Prefetching {
+// Measured (docs/performance.md, "Prefetching", "Streaming").
+struct Processor {
     // Whether channel sums and softmax ask for what they will load along memory. Where not,
     // hardware finds it by itself, and asking takes up to 1.5 times as long.
     bool along_memory;
@@ -21,8 +23,17 @@ struct Prefetching {
     // for rows further ahead; and softmax, while it writes a row of float past the caches, for the
     // rows after it, where it else reads the next one meanwhile. Tried on Zen 5 only.
     bool far_along_memory;
+    // Of a call that moves more bytes, tensors are not expected in a cache.
+    int64_t cached_bytes;
+    // Of a call that moves so many, results had better bypass the caches; `early` where that pays
+    // early, `kept` where it pays only once the third cache cannot keep them.
+    int64_t streamed_bytes, early_bytes, kept_bytes;
+    // Whether stores past the caches go on beside arithmetic, also of 16-bit pooling.
+    bool streams_beside_arithmetic;
 };
 
-const Prefetching& prefetching();
+const Processor& processor();
+// Tests: plans and calls from now on are as on that one.
+void set_processor(const Processor& other);
 
 }  // namespace ascend_grad

@@ -4,14 +4,9 @@
 #include <limits>
 
 #include "core/cache_line.h"
+#include "core/processor.h"
 
 namespace ascend_grad {
-namespace {
-
-// Measured break-even of non-temporal stores (docs/performance.md).
-constexpr int64_t kStreamedBytes = int64_t{24} << 20, kEarlyBytes = int64_t{16} << 20;
-
-}  // namespace
 
 int64_t saturated_bytes(int64_t numel, int64_t bytes_per_element) {
     int64_t bytes;
@@ -20,8 +15,10 @@ int64_t saturated_bytes(int64_t numel, int64_t bytes_per_element) {
                : bytes;
 }
 
-bool streaming_pays(int64_t bytes, bool early) {
-    return bytes >= (early ? kEarlyBytes : kStreamedBytes);
+bool streaming_pays(int64_t bytes, bool early, Streamed how) {
+    const Processor& of = processor();
+    const int64_t least = early ? of.early_bytes : of.streamed_bytes;
+    return bytes >= (how == Streamed::kBuffered ? std::max(least, of.kept_bytes) : least);
 }
 
 bool are_whole_lines(std::initializer_list<int64_t> bytes) {

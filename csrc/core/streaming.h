@@ -7,15 +7,16 @@
 
 namespace ascend_grad {
 
-// Of a call that moves more bytes, tensors are not expected in a cache.
-inline constexpr int64_t kCachedBytes = int64_t{14} << 20;
-
 // numel * bytes_per_element, or the largest number where that does not fit.
 int64_t saturated_bytes(int64_t numel, int64_t bytes_per_element);
 
+// What stores past the caches cost: of whole lines where they lie they save reading those; by way
+// of a buffer (Sink in isa/stream.h) they gain no more than what the caches do not keep.
+enum class Streamed { kWhereItLies, kBuffered };
+
 // Whether an output that is written once should bypass the caches: where a call moves as many bytes
 // as the caches hold, or `early` two thirds as many. Same bits either way.
-bool streaming_pays(int64_t bytes, bool early);
+bool streaming_pays(int64_t bytes, bool early, Streamed how = Streamed::kWhereItLies);
 
 // Whether stores to runs of so many elements, one after the other from element 0 on, fill whole
 // cache lines: lines that are streamed in parts take up to fifty times as long (measured on Granite

@@ -8,6 +8,7 @@
 #include "isa/prefetch.h"
 #include "isa/stream.h"
 #include "isa/transpose.h"
+#include "isa/tree_sums.h"
 
 namespace ascend_grad {
 namespace {
@@ -60,6 +61,26 @@ class AlongChannels {
         if (whole > 0) lane_by_lane(row, begin, whole / kGroup);
         if (whole < length) group_by_group(row, begin + whole, length - whole);
     }
+    // The sums of a block of few positions of `count` channels, but of the last ones: how many it
+    // took, without clear(), add() and finish().
+    int sum_few(int64_t first, int count, const float* parameters, const Partials& partials,
+                int64_t block) {
+        if (kIsCompact || !plan_.has_few || streaming_) return 0;
+        channel_ = first;
+        char* at[kFewPositions][kOperands];
+        const int positions = static_cast<int>(plan_.row_length);
+        for (int i = 0; i < positions; ++i) {
+            const OfLane lane = of_lane(0, i, 1);
+            std::memcpy(at[i], lane.at[0], sizeof(at[i]));
+        }
+        float* to[kSums];
+        for (int k = 0; k < kSums; ++k) to[k] = partials.of(plan_, block, k, first);
+        const int taken = count / kPairLanes * kPairLanes;
+        with_constant(positions == 1, [&](auto is_one) {
+            if constexpr (!kIsCompact) sum_pairs(at, is_one ? 1 : positions, parameters, taken, to);
+        });
+        return taken;
+    }
     // The block's sums.
     void finish(const Partials& partials, int64_t block) {
         lanes_.add_lanes();
@@ -68,6 +89,49 @@ class AlongChannels {
     }
 
   private:
+    // Of a pair of vectors of channels.
+    struct Terms {
+        LanePair of[kSums];
+
+        AG_INLINE friend Terms operator+(const Terms& a, const Terms& b) {
+            Terms sum;
+            for (int k = 0; k < kSums; ++k) sum.of[k] = a.of[k] + b.of[k];
+            return sum;
+        }
+    };
+    // Of the first channels, whole pairs.
+    AG_INLINE void sum_pairs(char* const (*at)[kOperands], int positions, const float* parameters,
+                             int channels, float* const (&to)[kSums]) const {
+        for (int c = 0; c < channels; c += kPairLanes) {
+            const Terms sums = sums_of_few(at, positions, load_pair(parameters + c), c);
+            for (int k = 0; k < kSums; ++k) {
+                store_raw(to[k] + c, sums.of[k].low);
+                store_raw(to[k] + c + kLanes, sums.of[k].high);
+            }
+        }
+    }
+    // Of the pair of vectors of channels from c on.
+    AG_INLINE Terms sums_of_few(char* const (*at)[kOperands], int positions, LanePair p,
+                                int c) const {
+        const auto terms_of = [&](int i) AG_INLINE_LAMBDA {
+            const T* a = reinterpret_cast<const T*>(at[i][0]) + c;
+            const T* b = reinterpret_cast<const T*>(at[i][1]) + c;
+            const LanePair x = load_pair(a), y = load_pair(b);
+            Lanes low[kSums], high[kSums];
+            const LanePair value = {element_(x.low, y.low, p.low, low),
+                                    element_(x.high, y.high, p.high, high)};
+            if (Element::kWrites) store_pair(reinterpret_cast<T*>(at[i][kOperands - 1]) + c, value);
+            Terms terms;
+            for (int k = 0; k < kSums; ++k) terms.of[k] = {low[k], high[k]};
+            return terms;
+        };
+        return add_lines<1>(0, positions, [&](int lane) AG_INLINE_LAMBDA {
+            Terms sum = terms_of(lane);
+            for (int i = lane + kLanes; i < positions; i += kLanes) sum = sum + terms_of(i);
+            return sum;
+        });
+    }
+
     // The positions of a group that go to one lane.
     struct OfLane {
         int count = 0;

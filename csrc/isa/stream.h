@@ -16,7 +16,6 @@ template <class T>
 AG_INLINE int elements_to_line(const T* p, int n) {
     return static_cast<int>(least(bytes_to_line(p) / static_cast<int64_t>(sizeof(T)), n));
 }
-constexpr int64_t kLongRun = 4096;  // bytes
 // Of a long run of n elements, of which every kStep-th counts: those from p to where a cache line
 // begins, so that vectors after them do not cross the ends of lines (measured: of shorter runs it
 // gains nothing).

@@ -61,13 +61,13 @@ AG_INLINE void tree_sums(const Folded* x, float* sums) {
 }
 #endif
 
-// The tree over lanes value(k), those from `lines` on zero, of many sums at once; -0 becomes 0.
+// The tree over lanes value(k), those from `lines` on zero, of many sums at once.
 template <int kStep, class Value>
-AG_INLINE Lanes add_lines(int k, int lines, const Value& value) {
+AG_INLINE auto add_lines(int k, int lines, const Value& value) -> decltype(value(k)) {
     if constexpr (kStep == kLanes) {
         return value(k);
     } else {
-        const Lanes sum = add_lines<2 * kStep>(k, lines, value);
+        const auto sum = add_lines<2 * kStep>(k, lines, value);
         if (k + kStep >= lines) return sum;
         return sum + add_lines<2 * kStep>(k + kStep, lines, value);
     }

@@ -142,8 +142,8 @@ void stage_gradient(Op::Plan& plan, int64_t size) {
     const int64_t windows = plan.width.windows;
     if (inner < 0 || windows < 2 || plan.planes.stride[inner][0] != size) return;
     const int64_t channels = plan.planes.extent[inner];
-    const bool is_heavy =
-        plan.width.stride == 1 && channels >= kManyChannels && plan.bytes > kCachedBytes;
+    const bool is_heavy = plan.width.stride == 1 && channels >= kManyChannels &&
+                          plan.bytes > processor().cached_bytes;
     if (plan.width_stride[0] != channels * size || plan.width_stride[1] != size || is_heavy ||
         has_short_rows(plan, false) || !pool_scratch::keeps_rows(plan) ||
         plan.width.extent > pool_scratch::row_elements(plan))
@@ -387,7 +387,7 @@ Op::Plan Op::plan(const Args& args) {
     plan.bytes = saturated_bytes(elements, size);
     choose_traversal(plan, size);
     cut_into_tasks(plan, grad_input);
-    plan.prefetch = prefetching().far_along_memory ? 6144 : 2048;  // measured
+    plan.prefetch = processor().far_along_memory ? 6144 : 2048;  // measured
     return plan;
 }
 

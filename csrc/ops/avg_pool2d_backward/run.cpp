@@ -1,4 +1,5 @@
 #include "core/parallel.h"
+#include "core/processor.h"
 #include "core/streaming.h"
 #include "ops/avg_pool2d_backward/op.h"
 #include "ops/table.h"
@@ -16,7 +17,13 @@ bool streams(const Op::Plan& plan, int threads) {
     const bool has_channels =
         plan.traversal == Op::Traversal::kAlongChannels || plan.staged_channels > 0;
     const bool is_late = threads > 1 || plan.stages || !has_channels;
-    return plan.streaming_fits && streaming_pays(is_late ? plan.bytes / 4 * 3 : plan.bytes, false);
+    const bool waits = data_type_size(plan.dtype) == 2 && plan.traversal != Op::Traversal::kFill &&
+                       !processor().streams_beside_arithmetic;
+    const bool is_direct =
+        plan.traversal == Op::Traversal::kAlongChannels && !plan.transposes && !plan.stages;
+    return plan.streaming_fits && !waits &&
+           streaming_pays(is_late ? plan.bytes / 4 * 3 : plan.bytes, false,
+                          is_direct ? Streamed::kWhereItLies : Streamed::kBuffered);
 }
 
 }  // namespace

@@ -157,8 +157,9 @@ void cut_into_tasks(Op::Plan& plan, int64_t row_bytes) {
     switch (plan.traversal) {
         case Op::Traversal::kAlongRows:
             // From a cache a thread takes all its rows at a time: by single ones shares are even.
-            plan.rows_per_group =
-                plan.bytes > kCachedBytes ? std::max<int64_t>(1, kTaskBytes / row_bytes) : 1;
+            plan.rows_per_group = plan.bytes > processor().cached_bytes
+                                      ? std::max<int64_t>(1, kTaskBytes / row_bytes)
+                                      : 1;
             break;
         case Op::Traversal::kAcrossRows:
         case Op::Traversal::kAlongToAcross:
@@ -200,13 +201,13 @@ bool asks_for_next_plane(const Op::Plan& plan, int64_t size) {
     const int64_t inputs = saturated_bytes(plan.length, 2 * size * plan.rows_per_group);
     if (plan.rows.count == 1 || plan.split || inputs > kNearTileBytes / 2) return false;
     const bool is_narrow = size == 2, is_small = inputs <= kSmall;
-    switch (prefetching().next_plane) {
+    switch (processor().next_plane) {
         case NextPlane::kNone:
             return false;
         case NextPlane::kFromMemory:
-            return plan.bytes > kCachedBytes;
+            return plan.bytes > processor().cached_bytes;
         case NextPlane::kSmallOrNarrow:
-            if (!is_narrow) return is_small && plan.bytes > kCachedBytes;
+            if (!is_narrow) return is_small && plan.bytes > processor().cached_bytes;
             return plan.bytes > (is_small ? kSmallNarrowBytes : kNarrowBytes);
     }
     return false;
@@ -245,14 +246,14 @@ Op::Plan Op::plan(const Args& args) {
     cut_into_tasks(plan, saturated_bytes(plan.length, 2 * size + out_size));
     // Rows from a cache gain nothing by it, and it costs instructions.
     plan.asks = plan.is_plane ? asks_for_next_plane(plan, size)
-                              : plan.bytes > kCachedBytes && prefetching().along_memory;
+                              : plan.bytes > processor().cached_bytes && processor().along_memory;
     plan.is_near = plan.is_plane && kColumnsPerLine * plan.length <= plan.rows_per_group &&
                    (plan.asks || !streaming_pays(plan.bytes, false));
-    plan.asks_for_rows = plan.asks && prefetching().far_along_memory &&
+    plan.asks_for_rows = plan.asks && processor().far_along_memory &&
                          plan.dtype == DataType::kFloat32 && plan.out_dtype == plan.dtype &&
                          plan.traversal == Traversal::kAlongRows && plan.step == 1 &&
                          plan.chunks == 1;
-    plan.asks_into_second = prefetching().into_second;
+    plan.asks_into_second = processor().into_second;
     plan.streaming_fits =
         out.data != grad.data && out.data != args.tensors[kOutput]->data &&
         plan.traversal != Traversal::kStaged && out.dtype != DataType::kFloat64 &&

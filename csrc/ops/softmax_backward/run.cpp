@@ -1,3 +1,4 @@
+#include "core/cache_line.h"
 #include "core/parallel.h"
 #include "core/streaming.h"
 #include "ops/softmax_backward/op.h"
@@ -16,7 +17,13 @@ bool streams(const Op::Plan& plan, int threads) {
     const bool is_tile =
         (is_across && !plan.is_plane) || plan.traversal == Op::Traversal::kAcrossToAlong;
     const bool early = is_tile || (threads == 1 && (is_across || plan.rows_fill_lines));
-    return plan.streaming_fits && streaming_pays(plan.bytes, early);
+    const bool is_buffered =
+        plan.is_plane ||
+        (plan.traversal == Op::Traversal::kAlongRows && !plan.rows_fill_lines &&
+         plan.length * static_cast<int64_t>(data_type_size(plan.out_dtype)) < kLongRun);
+    return plan.streaming_fits &&
+           streaming_pays(plan.bytes, early,
+                          is_buffered ? Streamed::kBuffered : Streamed::kWhereItLies);
 }
 
 }  // namespace
