@@ -203,14 +203,13 @@ void choose_group(ChannelSumPlan& plan, int64_t size, int64_t bytes) {
                                                      : kNextLoadsBytes;
 }
 
-// kAlongChannels: whether a channel has so few positions that each is read by itself, of some
-// channels after the other. Of more, and from memory, the hardware follows too few of the runs
-// (measured).
+// kAlongChannels: whether there are so few positions that thirty-two channels of all of them are
+// taken at a time, and enough channels that those left over do not count (measured, in a cache).
 bool has_few_positions(const ChannelSumPlan& plan, bool from_memory) {
-    const bool writes = plan.operands > kInputs;
-    const int64_t most = from_memory ? (writes ? 16 : 32) : (writes ? 48 : kFewPositions);
-    return plan.is_direct() && plan.rows == 1 && plan.row_length <= most &&
-           plan.channels >= kWholeChannels;
+    constexpr int64_t kFewWritten = 48, kManyChannels = 128;
+    const int64_t most = plan.operands > kInputs ? kFewWritten : kFewPositions;
+    return plan.is_direct() && !from_memory && plan.rows == 1 && plan.row_length <= most &&
+           (plan.channels % kWholeChannels == 0 || plan.channels >= kManyChannels);
 }
 
 // kAlongChannels: how many positions that follow each other fit a tile: all sixteen, or a number
@@ -297,7 +296,7 @@ void cut_into_tasks(ChannelSumPlan& plan, int64_t size, int64_t bytes) {
     plan.channel_tiles = divide_up(plan.channels, plan.channel_tile);
     if (plan.traversal == Traversal::kAlongChannels) {
         plan.has_few = has_few_positions(plan, from_memory);
-        // The last channels, no whole pair of vectors, are then walked by themselves.
+        // Those left over are then walked by themselves.
         if (plan.has_few && plan.channels % kWholeChannels != 0) plan.lanes_together = 1;
         choose_group(plan, size, bytes);
         plan.aligns = can_align(plan, size);

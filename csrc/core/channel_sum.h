@@ -58,7 +58,7 @@ struct ChannelSumPlan {
     int64_t tasks;  // block after block, or chunks, of each all channel tiles
     // kAlongChannels:
     int32_t lanes_together;  // positions that lie in memory one after the other, whole
-    bool has_few;            // positions, walked where they lie: sums stay in registers
+    bool has_few;            // positions: sums may stay in registers
     bool aligns;             // walks runs of channels from a cache line of the last operand on
     bool by_lane;            // all positions of a lane are taken, then those of the next
     int64_t position_group;  // positions taken at a time

@@ -11,51 +11,59 @@
 namespace ascend_grad {
 namespace {
 
-// Of AMD's processors; 0 of others.
-unsigned amd_family() {
+enum class Vendor { kOther, kAmd, kIntel };
+struct Model {
+    Vendor vendor = Vendor::kOther;
+    unsigned family = 0;
+};
+
+Model model() {
+    Model result;
 #if defined(__x86_64__)
     unsigned a, b, c, d;
-    if (__get_cpuid(0, &a, &b, &c, &d) == 0 || b != signature_AMD_ebx) return 0;
-    if (__get_cpuid(1, &a, &b, &c, &d) == 0) return 0;
-    return (a >> 8 & 0xf) + (a >> 20 & 0xff);
+    if (__get_cpuid(0, &a, &b, &c, &d) == 0) return result;
+    if (b == signature_AMD_ebx) result.vendor = Vendor::kAmd;
+    if (b == signature_INTEL_ebx) result.vendor = Vendor::kIntel;
+    if (__get_cpuid(1, &a, &b, &c, &d) != 0) result.family = (a >> 8 & 0xf) + (a >> 20 & 0xff);
+#endif
+    return result;
+}
+
+// Of Intel's processors; 0 where it is not known.
+int64_t third_cache_bytes() {
+#if defined(_SC_LEVEL3_CACHE_SIZE)
+    return sysconf(_SC_LEVEL3_CACHE_SIZE);
 #else
     return 0;
 #endif
 }
 
-// Where it is large, as on servers of Intel: what of it other cores and, in a cloud, other machines
-// leave one was measured to keep results of this size (docs/performance.md, "Streaming").
-int64_t kept_bytes(int64_t streamed_bytes) {
-    constexpr int64_t kMost = int64_t{64} << 20;
-#if defined(_SC_LEVEL3_CACHE_SIZE)
-    const int64_t cache = sysconf(_SC_LEVEL3_CACHE_SIZE);
-#else
-    const int64_t cache = 0;
-#endif
-    const int64_t most = std::min(cache / 4 * 3, kMost);
-    return most > streamed_bytes ? most : 0;
-}
-
-Processor processor_of(unsigned amd_family) {
-    constexpr unsigned kZen3And4 = 0x19;  // measured on Zen 4, assumed of Zen 3
-    constexpr unsigned kZen5 = 0x1a;
+Processor processor_of(const Model& model) {
+    const bool is_amd = model.vendor == Vendor::kAmd;
+    const bool is_zen4 = is_amd && model.family == 0x19;  // or Zen 3, of which the same is assumed
+    const bool is_zen5 = is_amd && model.family == 0x1a;
     Processor result{};
-    result.along_memory = amd_family != kZen3And4;
-    result.into_second = amd_family == kZen3And4;
-    result.next_plane = amd_family == kZen3And4 ? NextPlane::kFromMemory
-                        : amd_family == kZen5   ? NextPlane::kSmallOrNarrow
-                                                : NextPlane::kNone;
-    result.far_along_memory = amd_family == kZen5;
+    result.along_memory = !is_zen4;
+    result.into_second = is_zen4;
+    result.next_plane = is_zen4   ? NextPlane::kFromMemory
+                        : is_zen5 ? NextPlane::kSmallOrNarrow
+                                  : NextPlane::kNone;
+    result.far_along_memory = is_zen5;
     result.cached_bytes = int64_t{14} << 20;
     result.streamed_bytes = int64_t{24} << 20;
     result.early_bytes = int64_t{16} << 20;
-    result.kept_bytes = kept_bytes(result.streamed_bytes);
-    result.streams_beside_arithmetic = amd_family != 0;
+    // Of Intel's servers other cores and, in a cloud, other machines share the third cache: so much
+    // of 300 MiB was seen to keep what one of them stored (Emerald Rapids).
+    constexpr int64_t kMostKept = int64_t{64} << 20;
+    const int64_t kept = std::min(third_cache_bytes() / 4 * 3, kMostKept);
+    const bool keeps = model.vendor == Vendor::kIntel && kept > result.streamed_bytes;
+    result.kept_bytes = keeps ? kept : 0;
+    result.streams_beside_arithmetic = !keeps;
     return result;
 }
 
 // Not made by a first call, under a lock that a child forked meanwhile would find taken.
-Processor g_processor = processor_of(amd_family());
+Processor g_processor = processor_of(model());
 
 }  // namespace
 

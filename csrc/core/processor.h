@@ -25,15 +25,19 @@ struct Processor {
     bool far_along_memory;
     // Of a call that moves more bytes, tensors are not expected in a cache.
     int64_t cached_bytes;
-    // Of a call that moves so many, results had better bypass the caches; `early` where that pays
-    // early, `kept` where it pays only once the third cache cannot keep them.
-    int64_t streamed_bytes, early_bytes, kept_bytes;
-    // Whether stores past the caches go on beside arithmetic, also of 16-bit pooling.
+    // From so many bytes that a call moves, results had better bypass the caches: in general, and
+    // where that pays early.
+    int64_t streamed_bytes, early_bytes;
+    // Not before so many where they gain nothing as long as the third cache keeps them; 0 where
+    // that cache is none larger than usual.
+    int64_t kept_bytes;
+    // Whether stores past the caches go on while others are computed; else 16-bit pooling, which is
+    // bound by that, makes none.
     bool streams_beside_arithmetic;
 };
 
 const Processor& processor();
-// Tests: plans and calls from now on are as on that one.
+// For tests: plans and runs are as on that one. Not while others plan or run.
 void set_processor(const Processor& other);
 
 }  // namespace ascend_grad

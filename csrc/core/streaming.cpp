@@ -15,10 +15,10 @@ int64_t saturated_bytes(int64_t numel, int64_t bytes_per_element) {
                : bytes;
 }
 
-bool streaming_pays(int64_t bytes, bool early, Streamed how) {
+bool streaming_pays(int64_t bytes, bool early, Gain gain) {
     const Processor& of = processor();
     const int64_t least = early ? of.early_bytes : of.streamed_bytes;
-    return bytes >= (how == Streamed::kBuffered ? std::max(least, of.kept_bytes) : least);
+    return bytes >= (gain == Gain::kOnceNotKept ? std::max(least, of.kept_bytes) : least);
 }
 
 bool are_whole_lines(std::initializer_list<int64_t> bytes) {

@@ -61,8 +61,8 @@ class AlongChannels {
         if (whole > 0) lane_by_lane(row, begin, whole / kGroup);
         if (whole < length) group_by_group(row, begin + whole, length - whole);
     }
-    // The sums of a block of few positions of `count` channels, but of the last ones: how many it
-    // took, without clear(), add() and finish().
+    // Of a block of few positions: stores the sums of the first channels, whole pairs of vectors,
+    // and returns how many. The others need clear(), add() and finish(). Sums of zeros may be -0.
     int sum_few(int64_t first, int count, const float* parameters, const Partials& partials,
                 int64_t block) {
         if (kIsCompact || !plan_.has_few || streaming_) return 0;

@@ -71,10 +71,10 @@ class ChannelSum {
     // One block made of whole rows.
     void run_rows(int64_t begin, int64_t end, int64_t block) {
         if (plan_.traversal == Traversal::kAlongChannels) {
-            const int few =
+            const int taken =
                 along_channels_.sum_few(channel_, channels_, parameters_, partials_, block);
-            if (few == channels_) return;
-            along_channels_.clear(channel_ + few, channels_ - few, parameters_ + few);
+            if (taken == channels_) return;
+            along_channels_.clear(channel_ + taken, channels_ - taken, parameters_ + taken);
             for (int64_t row = begin; row < end; ++row)
                 along_channels_.add(row, 0, plan_.row_length);
             along_channels_.finish(partials_, block);

@@ -72,6 +72,7 @@ AG_INLINE auto add_lines(int k, int lines, const Value& value) -> decltype(value
         return sum + add_lines<2 * kStep>(k + kStep, lines, value);
     }
 }
+// The same of Lanes; -0 becomes 0.
 template <class Value>
 AG_INLINE Lanes tree_of_lines(int lines, const Value& value) {
     return add_lines<1>(0, lines, value) + Lanes{};

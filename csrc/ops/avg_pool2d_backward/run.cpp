@@ -12,18 +12,18 @@ namespace {
 
 // Measured: calls are mostly stores, which pay to pass the caches from 4/3 of the usual size on,
 // but on one thread from the usual size on where channels of grad_output are last or made so, and
-// rows of results are not staged.
+// rows of results are not staged. Only what lies along channels is streamed where it lies.
 bool streams(const Op::Plan& plan, int threads) {
-    const bool has_channels =
-        plan.traversal == Op::Traversal::kAlongChannels || plan.staged_channels > 0;
+    const bool is_along_channels = plan.traversal == Op::Traversal::kAlongChannels;
+    const bool has_channels = is_along_channels || plan.staged_channels > 0;
     const bool is_late = threads > 1 || plan.stages || !has_channels;
-    const bool waits = data_type_size(plan.dtype) == 2 && plan.traversal != Op::Traversal::kFill &&
-                       !processor().streams_beside_arithmetic;
-    const bool is_direct =
-        plan.traversal == Op::Traversal::kAlongChannels && !plan.transposes && !plan.stages;
-    return plan.streaming_fits && !waits &&
-           streaming_pays(is_late ? plan.bytes / 4 * 3 : plan.bytes, false,
-                          is_direct ? Streamed::kWhereItLies : Streamed::kBuffered);
+    const bool is_direct = is_along_channels && !plan.transposes && !plan.stages;
+    const bool is_hindered = data_type_size(plan.dtype) == 2 &&
+                             plan.traversal != Op::Traversal::kFill &&
+                             !processor().streams_beside_arithmetic;
+    return plan.streaming_fits && !is_hindered &&
+           streaming_pays(is_late ? plan.bytes / 4 * 3 : plan.bytes, false, Gain::kAlways) &&
+           (is_direct || streaming_pays(plan.bytes, false, Gain::kOnceNotKept));
 }
 
 }  // namespace

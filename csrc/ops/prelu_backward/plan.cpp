@@ -38,12 +38,14 @@ bool streams(const ChannelSumPlan& sums, const Op::Args& args) {
     const int64_t size = static_cast<int64_t>(data_type_size(grad_input.dtype));
     // Measured: where it is transposed, ordinary stores lose from half the size on; elsewhere
     // early on one thread, but of pieces of lines.
-    if (sums.transposes) return streaming_pays(saturated_bytes(grad_input.numel, 6 * size), false);
+    if (sums.transposes) {
+        return streaming_pays(saturated_bytes(grad_input.numel, 6 * size), false, Gain::kAlways);
+    }
     const int64_t bytes = saturated_bytes(grad_input.numel, 3 * size);
     if (sums.staged[2]) return false;
     const bool fits = fills_lines(sums, grad_input);
     return (fits || sums.traversal == Traversal::kAlongPositions) &&
-           streaming_pays(bytes, fits && threads_for(bytes) == 1);
+           streaming_pays(bytes, fits && threads_for(bytes) == 1, Gain::kAlways);
 }
 
 }  // namespace

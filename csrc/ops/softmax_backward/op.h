@@ -42,6 +42,7 @@ struct SoftmaxBackward {
 
     static constexpr int64_t kMaxColumns = 2048;  // rows of a group, but along rows
     static constexpr int64_t kSmallPlane = 512;   // elements of a plane that is taken with others
+    static constexpr int64_t kShortRow = 512;  // bytes; shorter ones are written several at a time
     static constexpr int64_t kChunksPerTask = kTaskElements / kSumBlock;  // of split rows
     static constexpr int64_t kStagedColumns = kStagedElements / 16;  // with as many elements each
 
@@ -76,6 +77,7 @@ struct SoftmaxBackward {
         bool asks_for_rows;     // kAlongRows past the caches: for the rows after the one written
         bool asks_into_second;  // kAcrossRows and short rows: for them, into the second cache
         bool streaming_fits;
+        bool is_buffered;      // and then results go by way of a buffer
         bool rows_fill_lines;  // kAlongRows: whole cache lines of the result
         int64_t bytes;         // that the call moves
     };

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "core/cache_line.h"
 #include "core/integers.h"
 #include "core/parallel.h"
 #include "core/processor.h"
@@ -248,7 +249,7 @@ Op::Plan Op::plan(const Args& args) {
     plan.asks = plan.is_plane ? asks_for_next_plane(plan, size)
                               : plan.bytes > processor().cached_bytes && processor().along_memory;
     plan.is_near = plan.is_plane && kColumnsPerLine * plan.length <= plan.rows_per_group &&
-                   (plan.asks || !streaming_pays(plan.bytes, false));
+                   (plan.asks || !streaming_pays(plan.bytes, false, Gain::kOnceNotKept));
     plan.asks_for_rows = plan.asks && processor().far_along_memory &&
                          plan.dtype == DataType::kFloat32 && plan.out_dtype == plan.dtype &&
                          plan.traversal == Traversal::kAlongRows && plan.step == 1 &&
@@ -260,6 +261,11 @@ Op::Plan Op::plan(const Args& args) {
         (plan.traversal != Traversal::kAcrossRows || plan.is_plane || runs_fill_lines(plan, out));
     plan.rows_fill_lines =
         plan.traversal == Traversal::kAlongRows && has_whole_lines(out, {plan.length, plan.chunk});
+    const int64_t row_bytes = saturated_bytes(plan.length, size);
+    plan.is_buffered =
+        plan.traversal == Traversal::kAlongRows
+            ? row_bytes < kShortRow || (row_bytes < kLongRun && !plan.rows_fill_lines)
+            : plan.is_plane;
     return plan;
 }
 

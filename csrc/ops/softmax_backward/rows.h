@@ -156,8 +156,8 @@ class SoftmaxRows {
         // stores past the caches. Of shorter rows it costs a third and more, elsewhere a tenth
         // (measured).
         constexpr bool kIsNarrow = sizeof(T) == 2;
-        const bool reads_ahead =
-            (kIsNarrow || streaming_) && plan_.length >= (kIsNarrow ? kLongNarrow : kLongStreamed);
+        const bool reads_ahead = (kIsNarrow || streaming_) &&
+                                 plan_.length >= Op::kShortRow / static_cast<int>(sizeof(T));
         if (!reads_ahead && plan_.chunks == 1 && plan_.step == 1) {
             rows_by_themselves();
             return;
@@ -182,7 +182,7 @@ class SoftmaxRows {
                 plan_.rows.stride[plan_.rows.count - 1], count};
     }
 
-    // Several of them go past the caches at a time, shorter ones than kLongNarrow.
+    // Several of them go past the caches at a time, short ones.
     void rows_by_themselves() {
         const int n = static_cast<int>(plan_.length);
         const int64_t bytes = n * static_cast<int64_t>(sizeof(U));
@@ -314,8 +314,6 @@ class SoftmaxRows {
         block.write();
     }
 
-    // Elements of 16 bit, of float past the caches.
-    static constexpr int kLongNarrow = 256, kLongStreamed = 128;
     static constexpr int kMaxGroups = 1024;  // so that their rows are an int
     static constexpr int kLaneSums = kLanes * kMaxColumns + kPairLanes;  // of sum_plane()
     static_assert(kLaneSums >= AcrossRows<T>::kScratch);

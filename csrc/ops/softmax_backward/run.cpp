@@ -1,4 +1,3 @@
-#include "core/cache_line.h"
 #include "core/parallel.h"
 #include "core/streaming.h"
 #include "ops/softmax_backward/op.h"
@@ -17,13 +16,8 @@ bool streams(const Op::Plan& plan, int threads) {
     const bool is_tile =
         (is_across && !plan.is_plane) || plan.traversal == Op::Traversal::kAcrossToAlong;
     const bool early = is_tile || (threads == 1 && (is_across || plan.rows_fill_lines));
-    const bool is_buffered =
-        plan.is_plane ||
-        (plan.traversal == Op::Traversal::kAlongRows && !plan.rows_fill_lines &&
-         plan.length * static_cast<int64_t>(data_type_size(plan.out_dtype)) < kLongRun);
     return plan.streaming_fits &&
-           streaming_pays(plan.bytes, early,
-                          is_buffered ? Streamed::kBuffered : Streamed::kWhereItLies);
+           streaming_pays(plan.bytes, early, plan.is_buffered ? Gain::kOnceNotKept : Gain::kAlways);
 }
 
 }  // namespace
