@@ -242,6 +242,6 @@ void compute(const Traffic& traffic, bool stream, int64_t steps, int64_t begin, 
 
 }  // namespace
 
-extern const ArithmeticTable KERNEL_TABLE = {{compute<float>, compute<Float16>, compute<BFloat16>}};
+const Mover KERNELS::movers[3] = {compute<float>, compute<Float16>, compute<BFloat16>};
 
 }  // namespace ascend_grad::bench

@@ -118,26 +118,12 @@ Mover widest_move() {
     return move_baseline;
 }
 
-const ArithmeticTable& arithmetic_table() {
-#if defined(__x86_64__)
-    switch (environment().isa) {
-        case Isa::kAvx512:
-            return kernel_table_avx512;
-        case Isa::kAvx2:
-            return kernel_table_avx2;
-        case Isa::kBaseline:
-            break;
-    }
-#endif
-    return kernel_table_baseline;
-}
-
 // `dtype`: "" to move bytes only.
 Mover mover_of(const std::string& dtype) {
     if (dtype.empty()) return widest_move();
     const char* const names[] = {"float32", "float16", "bfloat16"};
     for (int i = 0; i < 3; ++i) {
-        if (dtype == names[i]) return arithmetic_table().movers[i];
+        if (dtype == names[i]) return OF_LEVEL_IN_USE(movers)[i];
     }
     throw std::invalid_argument("no such dtype");
 }

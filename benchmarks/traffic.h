@@ -54,13 +54,17 @@ __attribute__((always_inline)) inline int64_t share(int64_t lines, int64_t step,
     return static_cast<int64_t>(static_cast<__int128>(lines) * step / steps);
 }
 
-// Movers that also do an operator's arithmetic, by dtype of the elements.
-struct ArithmeticTable {
-    Mover movers[3];  // float32, float16, bfloat16
-};
-
-extern const ArithmeticTable kernel_table_baseline;
-extern const ArithmeticTable kernel_table_avx2;
-extern const ArithmeticTable kernel_table_avx512;
+// Movers that also do an operator's arithmetic, by dtype of the elements: float32, float16,
+// bfloat16. arithmetic.cpp is compiled once per instruction set level, with KERNELS naming the
+// namespace.
+namespace kernels_baseline {
+extern const Mover movers[3];
+}
+namespace kernels_avx2 {
+extern const Mover movers[3];
+}
+namespace kernels_avx512 {
+extern const Mover movers[3];
+}
 
 }  // namespace ascend_grad::bench

@@ -46,7 +46,7 @@ def test_an_operator_includes_no_other(operator: str) -> None:
 @pytest.mark.parametrize("operator", OPERATORS)
 def test_an_operator_has_every_file(operator: str) -> None:
     folder = ROOT / "csrc/ops" / operator
-    assert {"op.h", "check.cpp", "plan.cpp", "run.cpp", "kernel.h"} <= {
+    assert {"op.h", "check.cpp", "plan.cpp", "run.cpp", "kernel.cpp"} <= {
         f.name for f in folder.iterdir()
     }
     assert (ROOT / f"tests/test_{operator}.py").exists()

@@ -10,7 +10,7 @@
 #include "device/product.h"
 #include "errors.h"
 #include "executor.h"
-#include "ops/table.h"
+#include "ops/kernels.h"
 
 namespace ascend_grad::python {
 

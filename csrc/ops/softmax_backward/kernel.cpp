@@ -1,5 +1,3 @@
-#pragma once
-
 #include "ops/softmax_backward/staged_rows.h"
 
 namespace ascend_grad {
@@ -100,4 +98,14 @@ struct SoftmaxBackwardKernel {
 };
 
 }  // namespace
+
+// By kernel_index(); ops/kernels.h.
+namespace KERNELS {
+extern const SoftmaxBackward::Kernels softmax_backward[kKernelDtypes] = {
+    SoftmaxBackwardKernel<float>::kernels(),
+    SoftmaxBackwardKernel<Float16>::kernels(),
+    SoftmaxBackwardKernel<BFloat16>::kernels(),
+};
+}
+
 }  // namespace ascend_grad

@@ -1,5 +1,3 @@
-#pragma once
-
 #include "ops/avg_pool2d_backward/along_channels.h"
 #include "ops/avg_pool2d_backward/along_planes.h"
 #include "ops/avg_pool2d_backward/along_width.h"
@@ -66,4 +64,14 @@ struct AvgPool2dBackwardKernel {
 };
 
 }  // namespace
+
+// By kernel_index(); ops/kernels.h.
+namespace KERNELS {
+extern const AvgPool2dBackward::Kernels avg_pool2d_backward[kKernelDtypes] = {
+    AvgPool2dBackwardKernel<float>::kernels(),
+    AvgPool2dBackwardKernel<Float16>::kernels(),
+    AvgPool2dBackwardKernel<BFloat16>::kernels(),
+};
+}
+
 }  // namespace ascend_grad

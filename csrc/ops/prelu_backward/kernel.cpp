@@ -1,5 +1,3 @@
-#pragma once
-
 #include "isa/channel_sum.h"
 #include "isa/strided_run.h"
 #include "ops/prelu_backward/op.h"
@@ -95,4 +93,14 @@ struct PreluBackwardKernel {
 };
 
 }  // namespace
+
+// By kernel_index(); ops/kernels.h.
+namespace KERNELS {
+extern const PreluBackward::Kernels prelu_backward[kKernelDtypes] = {
+    PreluBackwardKernel<float>::kernels(),
+    PreluBackwardKernel<Float16>::kernels(),
+    PreluBackwardKernel<BFloat16>::kernels(),
+};
+}
+
 }  // namespace ascend_grad

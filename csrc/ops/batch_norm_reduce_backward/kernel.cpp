@@ -1,5 +1,3 @@
-#pragma once
-
 #include "isa/channel_sum.h"
 #include "isa/strided_run.h"
 #include "ops/batch_norm_reduce_backward/op.h"
@@ -77,4 +75,14 @@ struct BatchNormReduceBackwardKernel {
 };
 
 }  // namespace
+
+// By kernel_index(); ops/kernels.h.
+namespace KERNELS {
+extern const BatchNormReduceBackward::Kernels batch_norm_reduce_backward[kKernelDtypes] = {
+    BatchNormReduceBackwardKernel<float>::kernels(),
+    BatchNormReduceBackwardKernel<Float16>::kernels(),
+    BatchNormReduceBackwardKernel<BFloat16>::kernels(),
+};
+}
+
 }  // namespace ascend_grad
