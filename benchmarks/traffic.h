@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "isa/levels.h"
+
 namespace ascend_grad::bench {
 
 constexpr int64_t kLineBytes = 64;
@@ -55,16 +57,7 @@ __attribute__((always_inline)) inline int64_t share(int64_t lines, int64_t step,
 }
 
 // Movers that also do an operator's arithmetic, by dtype of the elements: float32, float16,
-// bfloat16. arithmetic.cpp is compiled once per instruction set level, with KERNELS naming the
-// namespace.
-namespace kernels_baseline {
-extern const Mover movers[3];
-}
-namespace kernels_avx2 {
-extern const Mover movers[3];
-}
-namespace kernels_avx512 {
-extern const Mover movers[3];
-}
+// bfloat16.
+OF_EACH_LEVEL(extern const Mover movers[3])
 
 }  // namespace ascend_grad::bench

@@ -17,14 +17,4 @@ struct Environment {
 // Without a lock, which a child that is forked meanwhile would find taken.
 const Environment& environment();
 
-// What the level in use has in its namespace, which each has.
-#if defined(__aarch64__)
-#define OF_LEVEL_IN_USE(name) kernels_baseline::name
-#else
-#define OF_LEVEL_IN_USE(name)                                 \
-    (environment().isa == Isa::kAvx512 ? kernels_avx512::name \
-     : environment().isa == Isa::kAvx2 ? kernels_avx2::name   \
-                                       : kernels_baseline::name)
-#endif
-
 }  // namespace ascend_grad

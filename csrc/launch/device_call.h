@@ -7,7 +7,7 @@
 
 #include "device/product.h"
 #include "launch/runner.h"
-#include "ops/table.h"
+#include "ops/ops.h"
 
 namespace ascend_grad::launch {
 

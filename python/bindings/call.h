@@ -10,7 +10,7 @@
 #include "device/product.h"
 #include "errors.h"
 #include "executor.h"
-#include "ops/kernels.h"
+#include "ops/ops.h"
 
 namespace ascend_grad::python {
 

@@ -1,5 +1,8 @@
 // Start and end of the interface, the product, and every status code that the operators have.
+#include <unistd.h>
+
 #include <fstream>
+#include <string>
 #include <thread>
 
 #include "acl_test.h"
@@ -26,7 +29,8 @@ static void before_start(aclTensor* tensor) {
     CHECK_FAILS(ACLNN_ERR_RUNTIME_ERROR, softmax(tensor, 0), "aclnnSoftmaxBackward", "aclInit");
     CHECK_FAILS(ACL_ERROR_INVALID_FILE, aclInit("no/such/file.json"), "configPath",
                 "no/such/file.json");
-    const char* path = "status_codes_configuration.json";
+    const std::string file = "status_codes_" + std::to_string(getpid()) + ".json";
+    const char* path = file.c_str();
     std::ofstream(path) << "no json";
     CHECK_FAILS(ACL_ERROR_PARSE_FILE, aclInit(path), "configPath", "JSON");
     CHECK_STATUS(ACLNN_ERR_PARAM_INVALID, aclnnInit(path));

@@ -1,5 +1,6 @@
 // Two streams with events: order within a stream, order between streams, queries, times and
 // timeouts.
+#include <atomic>
 #include <chrono>
 #include <thread>
 
@@ -156,15 +157,18 @@ static void destroyed_under_way() {
     CHECK_OK(aclrtCreateEvent(&never));
     CHECK_OK(aclrtCreateEvent(&recorded));
     CHECK_OK(aclrtStreamWaitEvent(stream, never));
+    std::atomic<bool> has_begun{false};
     std::thread caller([&] {
         int status = 0;
         for (int i = 0; status == 0; ++i) {
             status = i % 2 == 0 ? aclrtRecordEvent(recorded, stream)
                                 : aclrtStreamWaitEvent(stream, recorded);
+            has_begun = true;
             if (i == 2000) std::exit(1);  // more than a queue takes
         }
         CHECK_FAILS(ACL_ERROR_RT_INVALID_HANDLE, status, "stream", "destroyed");
     });
+    while (!has_begun) std::this_thread::yield();
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
     CHECK_OK(aclrtDestroyStreamForce(stream));
     caller.join();

@@ -15,7 +15,7 @@
 #include "core/processor.h"
 #include "core/scalar.h"
 #include "isa/environment.h"
-#include "ops/kernels.h"
+#include "ops/ops.h"
 
 namespace {
 

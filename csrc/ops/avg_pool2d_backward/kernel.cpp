@@ -3,6 +3,7 @@
 #include "ops/avg_pool2d_backward/along_width.h"
 #include "ops/avg_pool2d_backward/doubled_columns.h"
 #include "ops/avg_pool2d_backward/fill.h"
+#include "ops/avg_pool2d_backward/op.h"
 #include "ops/avg_pool2d_backward/staged_gradient.h"
 #include "ops/avg_pool2d_backward/window_by_window.h"
 
@@ -65,13 +66,10 @@ struct AvgPool2dBackwardKernel {
 
 }  // namespace
 
-// By kernel_index(); ops/kernels.h.
-namespace KERNELS {
-extern const AvgPool2dBackward::Kernels avg_pool2d_backward[kKernelDtypes] = {
+const AvgPool2dBackward::Kernels KERNELS::avg_pool2d_backward[kKernelDtypes] = {
     AvgPool2dBackwardKernel<float>::kernels(),
     AvgPool2dBackwardKernel<Float16>::kernels(),
     AvgPool2dBackwardKernel<BFloat16>::kernels(),
 };
-}
 
 }  // namespace ascend_grad

@@ -12,6 +12,7 @@
 #include "core/layout.h"
 #include "core/operator.h"
 #include "device/plan.h"
+#include "isa/levels.h"
 
 namespace ascend_grad {
 
@@ -117,6 +118,9 @@ struct AvgPool2dBackward {
     // The same call on an Ascend device.
     static Status device_plan(const Args& args, const device::Product& product, device::Plan& plan);
 };
+
+// By kernel_index().
+OF_EACH_LEVEL(extern const AvgPool2dBackward::Kernels avg_pool2d_backward[kKernelDtypes])
 
 // Extent of grad_output along one axis by the forward's rule.
 int64_t pool_output_extent(int64_t extent, int64_t kernel, int64_t stride, int64_t pad,

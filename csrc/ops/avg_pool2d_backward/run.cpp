@@ -1,8 +1,8 @@
 #include "core/parallel.h"
 #include "core/processor.h"
 #include "core/streaming.h"
+#include "isa/environment.h"
 #include "ops/avg_pool2d_backward/op.h"
-#include "ops/kernels.h"
 
 namespace ascend_grad {
 
@@ -30,7 +30,7 @@ bool streams(const Op::Plan& plan, int threads) {
 
 void Op::run(const Plan& plan, void* const* addresses, void*) {
     if (plan.is_empty) return;
-    const Kernels& kernels = kernels_of<Op>(plan.dtype);
+    const Kernels& kernels = OF_LEVEL_IN_USE(avg_pool2d_backward)[kernel_index(plan.dtype)];
     const int threads = threads_for(plan.bytes);
     const bool streaming = streams(plan, threads);
     parallel_for(plan.tasks, threads, [&](int64_t begin, int64_t end) {

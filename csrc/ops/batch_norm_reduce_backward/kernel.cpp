@@ -76,13 +76,10 @@ struct BatchNormReduceBackwardKernel {
 
 }  // namespace
 
-// By kernel_index(); ops/kernels.h.
-namespace KERNELS {
-extern const BatchNormReduceBackward::Kernels batch_norm_reduce_backward[kKernelDtypes] = {
+const BatchNormReduceBackward::Kernels KERNELS::batch_norm_reduce_backward[kKernelDtypes] = {
     BatchNormReduceBackwardKernel<float>::kernels(),
     BatchNormReduceBackwardKernel<Float16>::kernels(),
     BatchNormReduceBackwardKernel<BFloat16>::kernels(),
 };
-}
 
 }  // namespace ascend_grad

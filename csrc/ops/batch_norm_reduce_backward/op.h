@@ -14,6 +14,7 @@
 #include "core/operator.h"
 #include "core/scalar.h"
 #include "device/plan.h"
+#include "isa/levels.h"
 
 namespace ascend_grad {
 
@@ -72,5 +73,9 @@ struct BatchNormReduceBackward {
     static Status device_plan(const Args& args, const device::Product& product, device::Plan& plan);
     static void run(const Plan& plan, void* const* addresses, void* workspace);
 };
+
+// By kernel_index().
+OF_EACH_LEVEL(
+    extern const BatchNormReduceBackward::Kernels batch_norm_reduce_backward[kKernelDtypes])
 
 }  // namespace ascend_grad

@@ -1,6 +1,6 @@
 #include "core/parallel.h"
+#include "isa/environment.h"
 #include "ops/batch_norm_reduce_backward/op.h"
-#include "ops/kernels.h"
 
 namespace ascend_grad {
 
@@ -17,7 +17,7 @@ void Op::run(const Plan& plan, void* const* addresses, void* workspace) {
         }
         return;
     }
-    const Kernels& kernels = kernels_of<Op>(plan.dtype);
+    const Kernels& kernels = OF_LEVEL_IN_USE(batch_norm_reduce_backward)[kernel_index(plan.dtype)];
     float* partials = plan.in_one_pass ? nullptr : static_cast<float*>(workspace);
     share_tasks(plan.sums, threads_for(plan.bytes), [&](int64_t begin, int64_t end) {
         kernels.accumulate(plan, addresses, partials, begin, end);

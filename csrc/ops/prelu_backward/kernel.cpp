@@ -94,13 +94,10 @@ struct PreluBackwardKernel {
 
 }  // namespace
 
-// By kernel_index(); ops/kernels.h.
-namespace KERNELS {
-extern const PreluBackward::Kernels prelu_backward[kKernelDtypes] = {
+const PreluBackward::Kernels KERNELS::prelu_backward[kKernelDtypes] = {
     PreluBackwardKernel<float>::kernels(),
     PreluBackwardKernel<Float16>::kernels(),
     PreluBackwardKernel<BFloat16>::kernels(),
 };
-}
 
 }  // namespace ascend_grad

@@ -12,6 +12,7 @@
 #include "core/operator.h"
 #include "core/scalar.h"
 #include "device/plan.h"
+#include "isa/levels.h"
 
 namespace ascend_grad {
 
@@ -57,5 +58,8 @@ struct PreluBackward {
         return self.rank >= 2 ? self.shape[1] : 1;
     }
 };
+
+// By kernel_index().
+OF_EACH_LEVEL(extern const PreluBackward::Kernels prelu_backward[kKernelDtypes])
 
 }  // namespace ascend_grad

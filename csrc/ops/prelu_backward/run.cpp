@@ -1,5 +1,5 @@
 #include "core/parallel.h"
-#include "ops/kernels.h"
+#include "isa/environment.h"
 #include "ops/prelu_backward/op.h"
 
 namespace ascend_grad {
@@ -16,7 +16,7 @@ void Op::run(const Plan& plan, void* const* addresses, void* workspace) {
         }
         return;
     }
-    const Kernels& kernels = kernels_of<Op>(plan.dtype);
+    const Kernels& kernels = OF_LEVEL_IN_USE(prelu_backward)[kernel_index(plan.dtype)];
     float* partials = plan.in_one_pass ? nullptr : static_cast<float*>(workspace);
     const int threads = threads_for(plan.bytes);
     share_tasks(plan.sums, threads, [&](int64_t begin, int64_t end) {

@@ -1,3 +1,4 @@
+#include "ops/softmax_backward/op.h"
 #include "ops/softmax_backward/staged_rows.h"
 
 namespace ascend_grad {
@@ -99,13 +100,10 @@ struct SoftmaxBackwardKernel {
 
 }  // namespace
 
-// By kernel_index(); ops/kernels.h.
-namespace KERNELS {
-extern const SoftmaxBackward::Kernels softmax_backward[kKernelDtypes] = {
+const SoftmaxBackward::Kernels KERNELS::softmax_backward[kKernelDtypes] = {
     SoftmaxBackwardKernel<float>::kernels(),
     SoftmaxBackwardKernel<Float16>::kernels(),
     SoftmaxBackwardKernel<BFloat16>::kernels(),
 };
-}
 
 }  // namespace ascend_grad

@@ -12,6 +12,7 @@
 #include "core/operator.h"
 #include "core/sum_block.h"
 #include "device/plan.h"
+#include "isa/levels.h"
 
 namespace ascend_grad {
 
@@ -103,5 +104,8 @@ struct SoftmaxBackward {
     // Of arguments that check() accepts.
     static Status device_plan(const Args& args, const device::Product& product, device::Plan& plan);
 };
+
+// By kernel_index().
+OF_EACH_LEVEL(extern const SoftmaxBackward::Kernels softmax_backward[kKernelDtypes])
 
 }  // namespace ascend_grad

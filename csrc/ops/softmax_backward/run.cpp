@@ -1,6 +1,6 @@
 #include "core/parallel.h"
 #include "core/streaming.h"
-#include "ops/kernels.h"
+#include "isa/environment.h"
 #include "ops/softmax_backward/op.h"
 
 namespace ascend_grad {
@@ -24,7 +24,7 @@ bool streams(const Op::Plan& plan, int threads) {
 
 void Op::run(const Plan& plan, void* const* addresses, void* workspace) {
     if (plan.is_empty) return;
-    const Kernels& kernels = kernels_of<Op>(plan.dtype);
+    const Kernels& kernels = OF_LEVEL_IN_USE(softmax_backward)[kernel_index(plan.dtype)];
     const int threads = threads_for(plan.bytes);
     const bool streaming = streams(plan, threads);
     if (!plan.split) {
