@@ -13,6 +13,10 @@
     declaration;                   \
     }
 
+// What Kernel<T>::kernels() is for each dtype T, by kernel_index().
+#define OF_EACH_DTYPE(Kernel) \
+    { Kernel<float>::kernels(), Kernel<Float16>::kernels(), Kernel<BFloat16>::kernels() }
+
 // `name` of the level in use (isa/environment.h).
 #if defined(__aarch64__)
 #define OF_LEVEL_IN_USE(name) kernels_baseline::name

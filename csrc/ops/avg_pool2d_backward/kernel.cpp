@@ -66,10 +66,7 @@ struct AvgPool2dBackwardKernel {
 
 }  // namespace
 
-const AvgPool2dBackward::Kernels KERNELS::avg_pool2d_backward[kKernelDtypes] = {
-    AvgPool2dBackwardKernel<float>::kernels(),
-    AvgPool2dBackwardKernel<Float16>::kernels(),
-    AvgPool2dBackwardKernel<BFloat16>::kernels(),
-};
+const AvgPool2dBackward::Kernels KERNELS::avg_pool2d_backward[kKernelDtypes] =
+    OF_EACH_DTYPE(AvgPool2dBackwardKernel);
 
 }  // namespace ascend_grad

@@ -76,10 +76,7 @@ struct BatchNormReduceBackwardKernel {
 
 }  // namespace
 
-const BatchNormReduceBackward::Kernels KERNELS::batch_norm_reduce_backward[kKernelDtypes] = {
-    BatchNormReduceBackwardKernel<float>::kernels(),
-    BatchNormReduceBackwardKernel<Float16>::kernels(),
-    BatchNormReduceBackwardKernel<BFloat16>::kernels(),
-};
+const BatchNormReduceBackward::Kernels KERNELS::batch_norm_reduce_backward[kKernelDtypes] =
+    OF_EACH_DTYPE(BatchNormReduceBackwardKernel);
 
 }  // namespace ascend_grad

@@ -94,10 +94,7 @@ struct PreluBackwardKernel {
 
 }  // namespace
 
-const PreluBackward::Kernels KERNELS::prelu_backward[kKernelDtypes] = {
-    PreluBackwardKernel<float>::kernels(),
-    PreluBackwardKernel<Float16>::kernels(),
-    PreluBackwardKernel<BFloat16>::kernels(),
-};
+const PreluBackward::Kernels KERNELS::prelu_backward[kKernelDtypes] =
+    OF_EACH_DTYPE(PreluBackwardKernel);
 
 }  // namespace ascend_grad

@@ -100,10 +100,7 @@ struct SoftmaxBackwardKernel {
 
 }  // namespace
 
-const SoftmaxBackward::Kernels KERNELS::softmax_backward[kKernelDtypes] = {
-    SoftmaxBackwardKernel<float>::kernels(),
-    SoftmaxBackwardKernel<Float16>::kernels(),
-    SoftmaxBackwardKernel<BFloat16>::kernels(),
-};
+const SoftmaxBackward::Kernels KERNELS::softmax_backward[kKernelDtypes] =
+    OF_EACH_DTYPE(SoftmaxBackwardKernel);
 
 }  // namespace ascend_grad
