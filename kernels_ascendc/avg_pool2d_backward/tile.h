@@ -172,9 +172,9 @@ class PoolTile : protected PoolGeometry<T> {
             shape.columns = static_cast<uint32_t>(columns_.end - columns_.begin);
             shape.row_pitch = t_.tile_pitch;
         }
-        // The transposition takes whole steps of positions.
+        // The transposition takes whole steps of positions; behind a dense tile are others.
         const uint32_t added = elements - held_, all = round_up(elements, kLanes) - held_;
-        fill(tile[added * kLanes], 0.0f, all - added);
+        if (t_.dense == 0) fill(tile[added * kLanes], 0.0f, all - added);
         const LocalTensor<T> narrow_lanes = lanes_.template ReinterpretCast<T>();
         narrow(narrow_lanes[held_ * kLanes], tile, all);
         if (elements > held) {
