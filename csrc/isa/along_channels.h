@@ -93,12 +93,31 @@ class AlongChannels {
     struct Terms {
         LanePair of[kSums];
 
+        AG_INLINE static Terms load_from(const float* sums) {
+            Terms terms;
+            for (int k = 0; k < kSums; ++k) terms.of[k] = load_pair(sums + k * kPairLanes);
+            return terms;
+        }
+        AG_INLINE void store_to(float* sums) const {
+            for (int k = 0; k < kSums; ++k) {
+                store_raw(sums + k * kPairLanes, of[k].low);
+                store_raw(sums + k * kPairLanes + kLanes, of[k].high);
+            }
+        }
         AG_INLINE friend Terms operator+(const Terms& a, const Terms& b) {
             Terms sum;
             for (int k = 0; k < kSums; ++k) sum.of[k] = a.of[k] + b.of[k];
             return sum;
         }
     };
+    // Returns what is written.
+    AG_INLINE LanePair terms_of(LanePair x, LanePair y, LanePair p, Terms& terms) const {
+        Lanes low[kSums], high[kSums];
+        const LanePair value = {element_(x.low, y.low, p.low, low),
+                                element_(x.high, y.high, p.high, high)};
+        for (int k = 0; k < kSums; ++k) terms.of[k] = {low[k], high[k]};
+        return value;
+    }
     // Of the first channels, whole pairs.
     AG_INLINE void sum_pairs(char* const (*at)[kOperands], int positions, const float* parameters,
                              int channels, float* const (&to)[kSums]) const {
@@ -113,21 +132,17 @@ class AlongChannels {
     // Of the pair of vectors of channels from c on.
     AG_INLINE Terms sums_of_few(char* const (*at)[kOperands], int positions, LanePair p,
                                 int c) const {
-        const auto terms_of = [&](int i) AG_INLINE_LAMBDA {
+        const auto terms_at = [&](int i) AG_INLINE_LAMBDA {
             const T* a = reinterpret_cast<const T*>(at[i][0]) + c;
             const T* b = reinterpret_cast<const T*>(at[i][1]) + c;
-            const LanePair x = load_pair(a), y = load_pair(b);
-            Lanes low[kSums], high[kSums];
-            const LanePair value = {element_(x.low, y.low, p.low, low),
-                                    element_(x.high, y.high, p.high, high)};
-            if (Element::kWrites) store_pair(reinterpret_cast<T*>(at[i][kOperands - 1]) + c, value);
             Terms terms;
-            for (int k = 0; k < kSums; ++k) terms.of[k] = {low[k], high[k]};
+            const LanePair value = terms_of(load_pair(a), load_pair(b), p, terms);
+            if (Element::kWrites) store_pair(reinterpret_cast<T*>(at[i][kOperands - 1]) + c, value);
             return terms;
         };
         return add_lines<1>(0, positions, [&](int lane) AG_INLINE_LAMBDA {
-            Terms sum = terms_of(lane);
-            for (int i = lane + kLanes; i < positions; i += kLanes) sum = sum + terms_of(i);
+            Terms sum = terms_at(lane);
+            for (int i = lane + kLanes; i < positions; i += kLanes) sum = sum + terms_at(i);
             return sum;
         });
     }
@@ -258,44 +273,37 @@ class AlongChannels {
             }
         }
     }
-    // kCount: their number, 0 for any.
+    // kCount: their number, 0 for any. What add_part() gets is not what the loop works with, which
+    // would have to be loaded again after every store.
     template <int kCount, Asks kAsks>
-    void add_positions(const OfLane& positions, int lane, int elements, Turn turn) {
+    AG_NOINLINE void add_positions(const OfLane& positions, int lane, int elements,
+                                   const Turn& turn) {
         constexpr int kMost = kCount > 0 ? kCount : kGroup / kSumLanes;
         const int count = kCount > 0 ? kCount : positions.count;
         char* at[kMost][kOperands];
         std::memcpy(at, positions.at, sizeof(at));
-        float* sums = lanes_.run(lane / plan_.lanes_together);
-        const float* parameters = parameters_;
+        const Turn own_turn = turn;
         const auto ahead = static_cast<uintptr_t>(plan_.prefetch);
+        const bool streams = streams_lines();
+        float* sums = lanes_.run(lane / plan_.lanes_together);
+        const float* const parameters = parameters_;
+        int c = head_;
         if (head_ > 0) {
-            add_to_lane<false, kAsks>(at, count, sums, parameters, ahead, turn, 0, head_);
-            for (int i = 0; i < count; ++i)
-                for (char*& p : at[i]) p += head_ * static_cast<int>(sizeof(T));
-            sums += kSums * kPairLanes;
-            parameters += head_;
-            turn.element -= head_;
-            elements -= head_;
+            add_part(positions, sums, kAsks, turn, 0, head_);
+            sums += kSums * (kPairLanes - head_);
         }
-        int c = 0;
         for (; c + kPairLanes <= elements; c += kPairLanes) {
-            add_to_lane<true, kAsks>(at, count, sums + kSums * c, parameters, ahead, turn, c,
-                                     kPairLanes);
+            add_pair<kAsks>(at, count, sums + kSums * c, load_pair(parameters + c), ahead, own_turn,
+                            streams, c);
         }
-        if (c < elements) {
-            add_to_lane<false, kAsks>(at, count, sums + kSums * c, parameters, ahead, turn, c,
-                                      elements - c);
-        }
+        if (c < elements) add_part(positions, sums + kSums * c, kAsks, turn, c, elements - c);
     }
-    // Elements [c, c + n); `sums` are theirs.
-    template <bool kWhole, Asks kAsks>
-    AG_INLINE void add_to_lane(char* const (*at)[kOperands], int count, float* sums,
-                               const float* parameters, uintptr_t ahead, const Turn& turn, int c,
-                               int n) {
-        const LanePair p = kWhole ? load_pair(parameters + c) : load_first_pair(parameters + c, n);
-        Lanes terms[kSums], later_terms[kSums];
-        LanePair s[kSums];
-        for (int k = 0; k < kSums; ++k) s[k] = load_pair(sums + k * kPairLanes);
+    bool streams_lines() const { return Element::kWrites && streaming_ && !plan_.transposes; }
+    // Elements [c, c + kPairLanes); `sums` are theirs, p their parameters.
+    template <Asks kAsks>
+    AG_INLINE void add_pair(char* const (*at)[kOperands], int count, float* sums, LanePair p,
+                            uintptr_t ahead, const Turn& turn, bool streams, int c) const {
+        Terms sum = Terms::load_from(sums);
         const bool turned = c >= turn.element;
         const uintptr_t of_first = turned ? turn.to[0] : ahead;
         const uintptr_t of_second = turned ? turn.to[1] : ahead;
@@ -303,41 +311,57 @@ class AlongChannels {
         for (int i = 0; i < count; ++i) {
             const T* pa = reinterpret_cast<const T*>(at[i][0]) + c;
             const T* pb = reinterpret_cast<const T*>(at[i][1]) + c;
-            if constexpr (kAsks != Asks::kNothing) {
-                constexpr Cache kCache =
-                    kAsks == Asks::kIntoSecond ? Cache::kSecond : Cache::kFirst;
-                prefetch<kCache>(pa, of_first, kPairLanes * sizeof(T));
-                prefetch<kCache>(pb, of_second, kPairLanes * sizeof(T));
-            }
-            const LanePair x = kWhole ? load_pair(pa) : load_first_pair(pa, n);
-            const LanePair y = kWhole ? load_pair(pb) : load_first_pair(pb, n);
-            const LanePair value = {element_(x.low, y.low, p.low, terms),
-                                    element_(x.high, y.high, p.high, later_terms)};
+            ask<kAsks>(pa, pb, of_first, of_second);
+            Terms terms;
+            const LanePair value = terms_of(load_pair(pa), load_pair(pb), p, terms);
             if (Element::kWrites) {
                 T* po = reinterpret_cast<T*>(at[i][kOperands - 1]) + c;
-                const bool streams = streaming_ && !plan_.transposes;
-                if (kWhole) {
-                    streams ? stream_store_pair(po, value) : store_pair(po, value);
-                } else if (streams) {
-                    T part[kPairLanes];
-                    store_pair(part, value);
-                    parts_.write(reinterpret_cast<char*>(po), reinterpret_cast<const char*>(part),
-                                 n * static_cast<int64_t>(sizeof(T)));
-                } else {
-                    store_first_pair(po, value, n);
-                }
+                streams ? stream_store_pair(po, value) : store_pair(po, value);
             }
-            for (int k = 0; k < kSums; ++k) {
-                s[k].low = s[k].low + terms[k];
-                s[k].high = s[k].high + later_terms[k];
+            sum = sum + terms;
+        }
+        sum.store_to(sums);
+    }
+    // The same of [c, c + n), less than a pair of vectors.
+    AG_NOINLINE void add_part(const OfLane& positions, float* sums, Asks asks, const Turn& turn,
+                              int c, int n) {
+        const LanePair p = load_first_pair(parameters_ + c, n);
+        Terms sum = Terms::load_from(sums);
+        const bool turned = c >= turn.element;
+        const auto ahead = static_cast<uintptr_t>(plan_.prefetch);
+        const uintptr_t of_first = turned ? turn.to[0] : ahead;
+        const uintptr_t of_second = turned ? turn.to[1] : ahead;
+        const bool streams = streams_lines();
+        for (int i = 0; i < positions.count; ++i) {
+            const T* pa = reinterpret_cast<const T*>(positions.at[i][0]) + c;
+            const T* pb = reinterpret_cast<const T*>(positions.at[i][1]) + c;
+            if (asks == Asks::kIntoFirst) ask<Asks::kIntoFirst>(pa, pb, of_first, of_second);
+            if (asks == Asks::kIntoSecond) ask<Asks::kIntoSecond>(pa, pb, of_first, of_second);
+            Terms terms;
+            const LanePair value =
+                terms_of(load_first_pair(pa, n), load_first_pair(pb, n), p, terms);
+            sum = sum + terms;
+            if (!Element::kWrites) continue;
+            T* po = reinterpret_cast<T*>(positions.at[i][kOperands - 1]) + c;
+            if (streams) {
+                T part[kPairLanes];
+                store_pair(part, value);
+                parts_.write(reinterpret_cast<char*>(po), reinterpret_cast<const char*>(part),
+                             n * static_cast<int64_t>(sizeof(T)));
+            } else {
+                store_first_pair(po, value, n);
             }
         }
-        for (int k = 0; k < kSums; ++k) {
-            store_raw(sums + k * kPairLanes, s[k].low);
-            store_raw(sums + k * kPairLanes + kLanes, s[k].high);
+        sum.store_to(sums);
+    }
+    template <Asks kAsks>
+    AG_INLINE static void ask(const T* pa, const T* pb, uintptr_t of_first, uintptr_t of_second) {
+        if constexpr (kAsks != Asks::kNothing) {
+            constexpr Cache kCache = kAsks == Asks::kIntoSecond ? Cache::kSecond : Cache::kFirst;
+            prefetch<kCache>(pa, of_first, kPairLanes * sizeof(T));
+            prefetch<kCache>(pb, of_second, kPairLanes * sizeof(T));
         }
     }
-
     const ChannelMemory& memory_;
     ChannelStage<T, kOperands>& stage_;
     const ChannelSumPlan& plan_;
