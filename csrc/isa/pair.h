@@ -106,10 +106,6 @@ AG_INLINE void store_pair(T* p, LanePair x) {
         store_raw(p + kLanes, x.high);
     }
 }
-AG_INLINE void store_pair(double* p, LanePair x) {
-    store(p, x.low);
-    store(p + kLanes, x.high);
-}
 
 // The first n elements, 0 <= n <= 32; the others are 0 and their memory is not touched.
 template <class T>

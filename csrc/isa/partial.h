@@ -143,15 +143,5 @@ AG_INLINE void store_first(T* p, Lanes x, int n) {
 }
 
 #endif
-
-AG_INLINE void store_first(double* p, Lanes x, int n) {
-    x = canonical(x);
-    float values[kLanes];
-    std::memcpy(values, &x, sizeof(values));
-    for (int i = 0; i < n; ++i) {
-        const double value = values[i];
-        std::memcpy(p + i, &value, sizeof(value));
-    }
-}
 }  // namespace
 }  // namespace ascend_grad

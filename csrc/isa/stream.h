@@ -109,12 +109,6 @@ template <class T>
 AG_INLINE void stream_store_pair(T* p, LanePair x) {
     stream_packed(p, pack<T>(x));
 }
-AG_INLINE void stream_store(double* p, Lanes x) {
-    store(p, x);
-}
-AG_INLINE void stream_store_pair(double* p, LanePair x) {
-    store_pair(p, x);
-}
 // The first n elements, which are whole cache lines.
 template <class T>
 AG_INLINE void stream_first_packed(T* p, const typename Packed<T>::Type& x, int n) {

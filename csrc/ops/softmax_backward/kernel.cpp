@@ -1,3 +1,5 @@
+#include <type_traits>
+
 #include "ops/softmax_backward/op.h"
 #include "ops/softmax_backward/staged_rows.h"
 
@@ -62,15 +64,14 @@ struct SoftmaxBackwardKernel {
     static void with_rows(const Op::Plan& plan, void* const* addresses, bool streaming,
                           const Function& function) {
         if (plan.traversal == Op::Traversal::kStaged) return with_staged(plan, addresses, function);
-        switch (plan.out_dtype) {
-            case DataType::kFloat16:
-                return with<SoftmaxRows<T, Float16>>(function, plan, addresses, streaming);
-            case DataType::kBFloat16:
-                return with<SoftmaxRows<T, BFloat16>>(function, plan, addresses, streaming);
-            case DataType::kFloat64:
-                return with<SoftmaxRows<T, double>>(function, plan, addresses, streaming);
-            default:
-                return with<SoftmaxRows<T, float>>(function, plan, addresses, streaming);
+        if (plan.out_dtype == plan.dtype)
+            return with<SoftmaxRows<T>>(function, plan, addresses, streaming);
+        if constexpr (!std::is_same_v<T, float>) {
+            with<SoftmaxRows<T, float>>(function, plan, addresses, streaming);
+        } else if (plan.out_dtype == DataType::kFloat16) {
+            with<SoftmaxRows<T, Float16>>(function, plan, addresses, streaming);
+        } else {
+            with<SoftmaxRows<T, BFloat16>>(function, plan, addresses, streaming);
         }
     }
     template <class Function>

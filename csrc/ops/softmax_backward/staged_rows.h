@@ -147,7 +147,7 @@ class StagedRows {
     }
 
     // Those of a chunk from `begin` on.
-    void load(int64_t chunk, int64_t begin) {
+    AG_NOINLINE void load(int64_t chunk, int64_t begin) {
         shape(least(lines(), length_of(chunk) - begin));
         for (int k = 0; k < Op::kOut; ++k) {
             const char* const memory = address(k, chunk, begin);
@@ -162,7 +162,7 @@ class StagedRows {
             }
         }
     }
-    void store(int64_t chunk, int64_t begin) {
+    AG_NOINLINE void store(int64_t chunk, int64_t begin) {
         char* const memory = address(Op::kOut, chunk, begin);
         if constexpr (kConverts) {
             switch (plan_.out_dtype) {
