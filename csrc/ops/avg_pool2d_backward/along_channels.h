@@ -122,8 +122,10 @@ class PoolAlongChannels : public QuotientChannels<T> {
 
     // `next` is what will be read next: to be fetched while this row is written.
     void write_row(char* out, const Sums& sums, const T* next) const {
-        if (overlap_ == 1) return write_groups<1>(out, sums, next);
-        if (overlap_ == 2) return write_groups<2>(out, sums, next);
+        if constexpr (!kIsCompact) {
+            if (overlap_ == 1) return write_groups<1>(out, sums, next);
+            if (overlap_ == 2) return write_groups<2>(out, sums, next);
+        }
         write_groups<0>(out, sums, next);
     }
     template <int kOverlap>
@@ -140,7 +142,7 @@ class PoolAlongChannels : public QuotientChannels<T> {
     // window. kOverlap: windows of a group; 0: any number. Not inlined, so that the constants of
     // rounding stay in registers.
     template <int kOverlap, bool kTwo, bool kStreaming>
-    __attribute__((noinline)) void write_groups(char* out, Sums sums, const T* next) const {
+    AG_NOINLINE void write_groups(char* out, Sums sums, const T* next) const {
         const int64_t stride = plan_.width.stride, columns = columns_;
         const int64_t column_stride = column_stride_;
         const int64_t covered = plan_.width.kernel - (overlap_ - 1) * stride;

@@ -52,7 +52,7 @@ class QuotientRows : public PoolTile<T> {
                                     static_cast<int64_t>(sizeof(T)) * plan_.pixel
                               : plane;
     }
-    AG_INLINE void make_rows(int64_t first, int64_t last) {
+    AG_NOINLINE void make_rows(int64_t first, int64_t last) {
         if (windows_ == 0) return;  // all zero
         divide_rows(first, last,
                     [&](int64_t begin, int64_t end, const auto& quotient) AG_INLINE_LAMBDA {

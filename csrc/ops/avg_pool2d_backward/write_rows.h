@@ -94,7 +94,9 @@ using PoolWriter = void (*)(const PoolBand* bands, int count, T* out, const T* e
 // For kernels up to kKernel, and for larger ones in common code. Null where there is none.
 template <int kStride, int kPhase, bool kNarrow, int kKernel, class T>
 PoolWriter<T> writer_of_kernel(int64_t kernel) {
-    if constexpr (kKernel > 0) {
+    if constexpr (kKernel > 0 && kIsCompact) {
+        return writer_of_kernel<kStride, kPhase, kNarrow, 0, T>(kernel);
+    } else if constexpr (kKernel > 0) {
         if (kernel != kKernel)
             return writer_of_kernel<kStride, kPhase, kNarrow, kKernel - 1, T>(kernel);
     }
