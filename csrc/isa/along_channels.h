@@ -242,6 +242,11 @@ class AlongChannels {
     struct Turn {
         int element = std::numeric_limits<int>::max();
         uintptr_t to[2] = {};  // bytes from an element to what is asked for
+
+        // From element c of an input.
+        AG_INLINE uintptr_t ahead(int input, int c, uintptr_t along) const {
+            return c >= element ? to[input] : along;
+        }
     };
 
     // Adds positions to the sums of a lane and, of lanes that are walked together, of those after
@@ -273,8 +278,8 @@ class AlongChannels {
             }
         }
     }
-    // kCount: their number, 0 for any. What add_part() gets is not what the loop works with, which
-    // would have to be loaded again after every store.
+    // kCount: their number, 0 for any. The loop has copies of what add_part() gets, or a store
+    // might change these.
     template <int kCount, Asks kAsks>
     AG_NOINLINE void add_positions(const OfLane& positions, int lane, int elements,
                                    const Turn& turn) {
@@ -304,9 +309,7 @@ class AlongChannels {
     AG_INLINE void add_pair(char* const (*at)[kOperands], int count, float* sums, LanePair p,
                             uintptr_t ahead, const Turn& turn, bool streams, int c) const {
         Terms sum = Terms::load_from(sums);
-        const bool turned = c >= turn.element;
-        const uintptr_t of_first = turned ? turn.to[0] : ahead;
-        const uintptr_t of_second = turned ? turn.to[1] : ahead;
+        const uintptr_t of_first = turn.ahead(0, c, ahead), of_second = turn.ahead(1, c, ahead);
 #pragma GCC unroll(kIsCompact ? 1 : 4)
         for (int i = 0; i < count; ++i) {
             const T* pa = reinterpret_cast<const T*>(at[i][0]) + c;
@@ -327,10 +330,8 @@ class AlongChannels {
                               int c, int n) {
         const LanePair p = load_first_pair(parameters_ + c, n);
         Terms sum = Terms::load_from(sums);
-        const bool turned = c >= turn.element;
         const auto ahead = static_cast<uintptr_t>(plan_.prefetch);
-        const uintptr_t of_first = turned ? turn.to[0] : ahead;
-        const uintptr_t of_second = turned ? turn.to[1] : ahead;
+        const uintptr_t of_first = turn.ahead(0, c, ahead), of_second = turn.ahead(1, c, ahead);
         const bool streams = streams_lines();
         for (int i = 0; i < positions.count; ++i) {
             const T* pa = reinterpret_cast<const T*>(positions.at[i][0]) + c;
@@ -362,6 +363,7 @@ class AlongChannels {
             prefetch<kCache>(pb, of_second, kPairLanes * sizeof(T));
         }
     }
+
     const ChannelMemory& memory_;
     ChannelStage<T, kOperands>& stage_;
     const ChannelSumPlan& plan_;

@@ -143,5 +143,6 @@ AG_INLINE void store_first(T* p, Lanes x, int n) {
 }
 
 #endif
+
 }  // namespace
 }  // namespace ascend_grad

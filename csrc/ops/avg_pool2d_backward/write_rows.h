@@ -94,9 +94,7 @@ using PoolWriter = void (*)(const PoolBand* bands, int count, T* out, const T* e
 // For kernels up to kKernel, and for larger ones in common code. Null where there is none.
 template <int kStride, int kPhase, bool kNarrow, int kKernel, class T>
 PoolWriter<T> writer_of_kernel(int64_t kernel) {
-    if constexpr (kKernel > 0 && kIsCompact) {
-        return writer_of_kernel<kStride, kPhase, kNarrow, 0, T>(kernel);
-    } else if constexpr (kKernel > 0) {
+    if constexpr (kKernel > 0) {
         if (kernel != kKernel)
             return writer_of_kernel<kStride, kPhase, kNarrow, kKernel - 1, T>(kernel);
     }
@@ -104,15 +102,16 @@ PoolWriter<T> writer_of_kernel(int64_t kernel) {
 }
 template <class T>
 PoolWriter<T> pool_writer(const PoolAxis& width, int pixel, int64_t phase, int columns) {
+    constexpr int kMost = kIsCompact ? 0 : 5, kMostOfTwo = kIsCompact ? 0 : 3;
     const int64_t stride = width.stride, kernel = width.kernel;
-    if (stride == 1) return writer_of_kernel<1, 0, false, 5, T>(pixel == 1 ? kernel : 0);
+    if (stride == 1) return writer_of_kernel<1, 0, false, kMost, T>(pixel == 1 ? kernel : 0);
     if (stride != 2 || pixel > 1) return nullptr;
     if (phase == 1) {
-        return columns <= kPairLanes ? writer_of_kernel<2, 1, true, 3, T>(kernel)
-                                     : writer_of_kernel<2, 1, false, 3, T>(kernel);
+        return columns <= kPairLanes ? writer_of_kernel<2, 1, true, kMostOfTwo, T>(kernel)
+                                     : writer_of_kernel<2, 1, false, kMostOfTwo, T>(kernel);
     }
-    return columns <= kPairLanes ? writer_of_kernel<2, 0, true, 3, T>(kernel)
-                                 : writer_of_kernel<2, 0, false, 3, T>(kernel);
+    return columns <= kPairLanes ? writer_of_kernel<2, 0, true, kMostOfTwo, T>(kernel)
+                                 : writer_of_kernel<2, 0, false, kMostOfTwo, T>(kernel);
 }
 
 }  // namespace

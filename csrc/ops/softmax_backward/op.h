@@ -38,7 +38,7 @@ struct SoftmaxBackward {
         kAcrossRows,     // equal elements of neighbouring rows are contiguous in every tensor
         kAlongToAcross,  // along rows in the inputs, across them in the result
         kAcrossToAlong,  // the reverse
-        kStaged,         // none of these: in tiles that are made dense
+        kStaged,         // none of these, or double or the other 16 bit: in tiles made dense
     };
 
     static constexpr int64_t kMaxColumns = 2048;  // rows of a group, but along rows

@@ -61,21 +61,22 @@ Op::Traversal choose_traversal(Op::Plan& plan, const TensorView* const* tensors)
     const int64_t* across = plan.rows.stride[inner];
     const int64_t neighbours = plan.rows.extent[inner];
     // Results of another dtype are rare: kernels for all of them took half of the time to compile.
+    // Only between float and 16 bit are there some.
     const bool converts = plan.out_dtype != plan.dtype;
     const bool is_float = plan.dtype == DataType::kFloat32 || plan.out_dtype == DataType::kFloat32;
-    const bool is_direct = !converts || (is_float && plan.out_dtype != DataType::kFloat64);
+    const bool has_dtypes = !converts || (is_float && plan.out_dtype != DataType::kFloat64);
     const auto all = [&](int64_t step, int64_t out_step, const int64_t* strides) {
         return inputs_step(step, strides, tensors) && out_steps(out_step, strides, tensors);
     };
     plan.step = !converts && plan.length > kLanes && all(2, 1, plan.stride) ? 2 : 1;
     const bool has_kernel =
-        !converts || (is_direct && !Op::is_small_plane(plan.length, neighbours));
+        !converts || (has_dtypes && !Op::is_small_plane(plan.length, neighbours));
     plan.is_plane = has_kernel && all(1, 1, across) && all(neighbours, neighbours, plan.stride) &&
                     neighbours <= Op::kMaxColumns;
     const bool is_across =
         has_kernel && all(1, 1, across) && (plan.is_plane || neighbours >= kLanes / 2);
     const bool along =
-        is_direct && all(plan.step, 1, plan.stride) && (!converts || plan.length >= kLanes);
+        has_dtypes && all(plan.step, 1, plan.stride) && (!converts || plan.length >= kLanes);
     if (is_across && (plan.length == 1 || !along)) return Traversal::kAcrossRows;
     if (along) return Traversal::kAlongRows;
     // Made of rows where most tensors have their elements nearer than rows, but not where another

@@ -27,7 +27,7 @@ inline void sum_all_chunks(Rows& rows, int64_t chunks, float* sums) {
 }
 
 // Rows of a group or, along rows, of several groups; T is the inputs' dtype, U out's. All
-// traversals but kStaged; where dtypes differ, kAlongRows and kAcrossRows.
+// traversals but kStaged; where dtypes differ, which float is one of, kAlongRows and kAcrossRows.
 template <class T, class U = T>
 class SoftmaxRows {
     using Op = SoftmaxBackward;

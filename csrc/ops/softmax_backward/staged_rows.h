@@ -1,4 +1,4 @@
-// Rows that no kernel takes as they lie: a tile of them is copied, worked on where it is dense, and
+// Rows that no kernel takes as they are: a tile of them is copied, worked on where it is dense, and
 // the result copied back. A tile is whole planes, or chunks of rows, or some elements of
 // neighbouring rows, whose sums by lanes go on from tile to tile.
 #pragma once
