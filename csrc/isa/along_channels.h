@@ -314,7 +314,7 @@ class AlongChannels {
         for (int i = 0; i < count; ++i) {
             const T* pa = reinterpret_cast<const T*>(at[i][0]) + c;
             const T* pb = reinterpret_cast<const T*>(at[i][1]) + c;
-            ask<kAsks>(pa, pb, of_first, of_second);
+            ask(kAsks, pa, pb, of_first, of_second);
             Terms terms;
             const LanePair value = terms_of(load_pair(pa), load_pair(pb), p, terms);
             if (Element::kWrites) {
@@ -336,8 +336,7 @@ class AlongChannels {
         for (int i = 0; i < positions.count; ++i) {
             const T* pa = reinterpret_cast<const T*>(positions.at[i][0]) + c;
             const T* pb = reinterpret_cast<const T*>(positions.at[i][1]) + c;
-            if (asks == Asks::kIntoFirst) ask<Asks::kIntoFirst>(pa, pb, of_first, of_second);
-            if (asks == Asks::kIntoSecond) ask<Asks::kIntoSecond>(pa, pb, of_first, of_second);
+            ask(asks, pa, pb, of_first, of_second);
             Terms terms;
             const LanePair value =
                 terms_of(load_first_pair(pa, n), load_first_pair(pb, n), p, terms);
@@ -355,13 +354,11 @@ class AlongChannels {
         }
         sum.store_to(sums);
     }
-    template <Asks kAsks>
-    AG_INLINE static void ask(const T* pa, const T* pb, uintptr_t of_first, uintptr_t of_second) {
-        if constexpr (kAsks != Asks::kNothing) {
-            constexpr Cache kCache = kAsks == Asks::kIntoSecond ? Cache::kSecond : Cache::kFirst;
-            prefetch<kCache>(pa, of_first, kPairLanes * sizeof(T));
-            prefetch<kCache>(pb, of_second, kPairLanes * sizeof(T));
-        }
+    AG_INLINE static void ask(Asks asks, const T* pa, const T* pb, uintptr_t of_first,
+                              uintptr_t of_second) {
+        if (asks == Asks::kNothing) return;
+        prefetch(pa, of_first, kPairLanes * sizeof(T), asks == Asks::kIntoSecond);
+        prefetch(pb, of_second, kPairLanes * sizeof(T), asks == Asks::kIntoSecond);
     }
 
     const ChannelMemory& memory_;

@@ -70,7 +70,7 @@ Op::Traversal choose_traversal(Op::Plan& plan, const TensorView* const* tensors)
     };
     plan.step = !converts && plan.length > kLanes && all(2, 1, plan.stride) ? 2 : 1;
     const bool has_kernel =
-        !converts || (has_dtypes && !Op::is_small_plane(plan.length, neighbours));
+        has_dtypes && (!converts || !Op::is_small_plane(plan.length, neighbours));
     plan.is_plane = has_kernel && all(1, 1, across) && all(neighbours, neighbours, plan.stride) &&
                     neighbours <= Op::kMaxColumns;
     const bool is_across =
