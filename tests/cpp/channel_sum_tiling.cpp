@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <random>
 #include <vector>
 
@@ -49,10 +50,10 @@ struct Core {
 void check_first_load(const Case& c, const kernels::LaneRun& run) {
     const ChannelSumTiling& t = c.tiling;
     const kernels::ChannelParts parts(t, 32 / c.kernel.element_bytes);
-    std::vector<bool> written(t.tile);
+    std::vector<char> written(t.tile);
     const auto write = [&](uint32_t begin, uint32_t end) {
         require(begin <= end && end <= t.tile, "what is written of a tile", c, end);
-        std::fill(written.begin() + begin, written.begin() + end, true);
+        std::fill(written.begin() + begin, written.begin() + end, char{1});
     };
     write(0, run.begin);
     write(parts.unset_from(run), t.tile);
@@ -62,9 +63,9 @@ void check_first_load(const Case& c, const kernels::LaneRun& run) {
         if (first) write(part.at, part.at + part.count);
         first = first && parts.goes_on(part);
     }
-    const auto hole = std::find(written.begin(), written.end(), false);
-    require(hole == written.end(), "place in a tile that a sum begins with", c,
-            hole - written.begin());
+    const char* const begin = written.data();
+    const auto* hole = static_cast<const char*>(std::memchr(begin, 0, written.size()));
+    require(hole == nullptr, "place in a tile that a sum begins with", c, hole - begin);
 }
 // The parts of a load follow each other and begin at blocks.
 void check_parts(const Case& c, const kernels::LaneRun& run) {

@@ -51,14 +51,20 @@ class Tensor {
         memory_.assign(static_cast<size_t>(stride + 2 * kLine), 0);
         view.data = memory_.data() + (-reinterpret_cast<intptr_t>(memory_.data()) & (kLine - 1));
         uint32_t state = seed;
-        for (int64_t i = 0; i < view.numel; ++i) {
+        for_each([&](int64_t i, int64_t offset) {
             state = state * 1664525u + 1013904223u;
-            write_scalar(dtype, view.data, offset(i), value_of(state, i));
-        }
+            write_scalar(dtype, view.data, offset, value_of(state, i));
+        });
     }
     // Nothing that a result should have.
     void spoil() { std::fill(memory_.begin(), memory_.end(), char{0x5a}); }
-    float at(int64_t index) const { return read_scalar(view.dtype, view.data, offset(index)); }
+    // Hashes logical elements, so that layouts can be compared with each other.
+    uint64_t hash(uint64_t hash = 0xcbf29ce484222325u) const {
+        for_each([&](int64_t, int64_t offset) {
+            hash = (hash ^ float_bits(read_scalar(view.dtype, view.data, offset))) * 0x100000001b3u;
+        });
+        return hash;
+    }
 
     TensorView view;
 
@@ -82,16 +88,17 @@ class Tensor {
         }
         return result;
     }
+    // f(index, offset in bytes) of each element.
+    template <class F>
+    void for_each(const F& f) const {
+        const int64_t row = view.shape[view.rank - 1], stride = view.strides[view.rank - 1];
+        for (int64_t begin = 0; begin < view.numel; begin += row) {
+            const int64_t at = offset(begin);
+            for (int64_t i = 0; i < row; ++i) f(begin + i, at + i * stride);
+        }
+    }
     std::vector<char> memory_;
 };
-
-// Hashes logical elements, so that layouts can be compared with each other.
-uint64_t hash_of(const Tensor& tensor, uint64_t hash = 0xcbf29ce484222325u) {
-    for (int64_t i = 0; i < tensor.view.numel; ++i) {
-        hash = (hash ^ float_bits(tensor.at(i))) * 0x100000001b3u;
-    }
-    return hash;
-}
 
 // The processor that calls are made on, as plans see it.
 enum class Place { kHere, kStreaming, kAsking, kNeither };
@@ -179,7 +186,7 @@ void batch_norm(Report& report, DataType dtype, Layout layout, const Shape& shap
         layout, [&](Place place) {
             for (Tensor* result : {&sum_dy, &sum_dy_xmu, &grad_weight, &grad_bias}) result->spoil();
             run<Op>(args, place);
-            return hash_of(grad_bias, hash_of(grad_weight, hash_of(sum_dy_xmu, hash_of(sum_dy))));
+            return grad_bias.hash(grad_weight.hash(sum_dy_xmu.hash(sum_dy.hash())));
         });
 }
 
@@ -197,7 +204,7 @@ void prelu(Report& report, DataType dtype, Layout layout, const Shape& shape, in
                    grad_input.spoil();
                    grad_weight.spoil();
                    run<Op>(args, place);
-                   return hash_of(grad_weight, hash_of(grad_input));
+                   return grad_weight.hash(grad_input.hash());
                });
 }
 
@@ -215,7 +222,7 @@ void softmax(Report& report, DataType dtype, Layout layout, const Shape& shape, 
                layout, [&](Place place) {
                    out.spoil();
                    run<Op>(args, place);
-                   return hash_of(out);
+                   return out.hash();
                });
 }
 
@@ -253,7 +260,7 @@ void avg_pool(Report& report, DataType dtype, Layout layout, const Pool& pool) {
                layout, [&](Place place) {
                    grad_input.spoil();
                    run<Op>(args, place);
-                   return hash_of(grad_input);
+                   return grad_input.hash();
                });
 }
 
