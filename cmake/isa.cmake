@@ -1,36 +1,18 @@
 # The instruction set levels: name, compiler flags. Kernels are compiled once for each; everything else without flags.
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
-  set(levels baseline avx2 avx512)
+  set(ASCEND_GRAD_ISA_LEVELS baseline avx2 avx512)
   set(ASCEND_GRAD_ISA_FLAGS_baseline "")
   set(ASCEND_GRAD_ISA_FLAGS_avx2 -mavx2 -mfma -mf16c)
   set(ASCEND_GRAD_ISA_FLAGS_avx512 ${ASCEND_GRAD_ISA_FLAGS_avx2} -mavx512f -mavx512bw -mavx512vl -mavx512dq)
 elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm64)$")
-  set(levels baseline)
+  set(ASCEND_GRAD_ISA_LEVELS baseline)
   set(ASCEND_GRAD_ISA_FLAGS_baseline "")
 else()
   message(FATAL_ERROR "ascend-grad supports x86-64 and aarch64, not ${CMAKE_SYSTEM_PROCESSOR}")
 endif()
 
-set(ASCEND_GRAD_ISA_LEVELS ${levels} CACHE STRING "Levels to build, baseline among them")
-foreach(level IN LISTS ASCEND_GRAD_ISA_LEVELS)
-  if(NOT level IN_LIST levels)
-    message(FATAL_ERROR "ASCEND_GRAD_ISA_LEVELS: no level '${level}'; there are: ${levels}")
-  endif()
-endforeach()
-if(NOT "baseline" IN_LIST ASCEND_GRAD_ISA_LEVELS)
-  message(FATAL_ERROR "ASCEND_GRAD_ISA_LEVELS: '${ASCEND_GRAD_ISA_LEVELS}' lacks baseline, which every processor can run")
-endif()
-foreach(level IN LISTS levels)
-  string(TOUPPER ${level} name)
-  if(level IN_LIST ASCEND_GRAD_ISA_LEVELS)
-    list(APPEND ASCEND_GRAD_ISA_DEFINITIONS ASCEND_GRAD_BUILDS_${name}=1)
-  else()
-    list(APPEND ASCEND_GRAD_ISA_DEFINITIONS ASCEND_GRAD_BUILDS_${name}=0)
-  endif()
-endforeach()
-
 # Sanitizers multiply the code that is to be optimised, so presets with them lower it. In the preset `fuzz` clang's checks
-# of pointers, which take four times as long to compile in here as all else, are left to the preset `sanitize`.
+# of pointers, half as long again to compile in here, are left to the preset `sanitize`.
 set(ASCEND_GRAD_ISA_OPTIMIZATION -O3 CACHE STRING
   "Optimisation of the kernels of each level, but -O3 is -O2 for x86-64 below AVX2")
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$" AND ASCEND_GRAD_ISA_OPTIMIZATION STREQUAL "-O3")

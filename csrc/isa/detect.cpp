@@ -20,14 +20,6 @@ bool has_f16c() {
     unsigned a, b, c, d;
     return __get_cpuid(1, &a, &b, &c, &d) != 0 && (c & bit_F16C) != 0;
 }
-bool processor_has_avx2() {
-    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && has_f16c();
-}
-bool processor_has_avx512() {
-    return processor_has_avx2() && __builtin_cpu_supports("avx512f") &&
-           __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
-           __builtin_cpu_supports("avx512dq");
-}
 #endif
 
 std::string available_names() {
@@ -54,9 +46,11 @@ bool isa_is_available(Isa isa) {
         case Isa::kBaseline:
             return true;
         case Isa::kAvx2:
-            return ASCEND_GRAD_BUILDS_AVX2 && processor_has_avx2();
+            return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && has_f16c();
         case Isa::kAvx512:
-            return ASCEND_GRAD_BUILDS_AVX512 && processor_has_avx512();
+            return isa_is_available(Isa::kAvx2) && __builtin_cpu_supports("avx512f") &&
+                   __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
+                   __builtin_cpu_supports("avx512dq");
     }
     return false;
 #endif
@@ -74,7 +68,7 @@ Isa select_isa(const char* requested, std::string& error) {
         }
     }
     error = std::string("ASCEND_GRAD_ISA: no instruction set level '") + requested +
-            "' on this machine or in this build; available: " + available_names();
+            "' on this machine; available: " + available_names();
     return best;
 }
 

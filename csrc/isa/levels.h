@@ -2,14 +2,6 @@
 // compiled once per level (cmake/isa.cmake), with KERNELS naming the namespace.
 #pragma once
 
-// A level that is not built is never in use, but named.
-#if !ASCEND_GRAD_BUILDS_AVX2
-#define kernels_avx2 kernels_baseline
-#endif
-#if !ASCEND_GRAD_BUILDS_AVX512
-#define kernels_avx512 kernels_baseline
-#endif
-
 #define OF_EACH_LEVEL(declaration) \
     namespace kernels_baseline {   \
     declaration;                   \

@@ -65,7 +65,7 @@ void check_first_load(const Case& c, const kernels::LaneRun& run) {
     }
     const char* const begin = written.data();
     const auto* hole = static_cast<const char*>(std::memchr(begin, 0, written.size()));
-    require(hole == nullptr, "place in a tile that a sum begins with", c, hole - begin);
+    require(hole == nullptr, "place in a tile that a sum begins with", c, hole ? hole - begin : 0);
 }
 // The parts of a load follow each other and begin at blocks.
 void check_parts(const Case& c, const kernels::LaneRun& run) {
