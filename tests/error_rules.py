@@ -188,7 +188,8 @@ def avg_pool_rules() -> list[Rule]:
     rules = null(POOL, "grad_output", "input", "kernel_size", "padding")
     rules += unlisted_dtype(POOL, 2, "grad_output", "input", "grad_input")
     rules += without_bfloat16(POOL, 2, "grad_output", "ascend910", "ascend310p")
-    rules += different_dtype(POOL, 2, "grad_output", "input")
+    rules += different_dtype(POOL, 2, "grad_output", "grad_input")
+    rules.append(Rule(POOL, 3, {"grad_input": Array((6, 8, 8))}, "grad_input", ("NCHW", "NCL")))
     for shape in ((4, 4), (1, 2, 3, 4, 4)):
         changes = {"grad_output": Array(shape)}
         rules.append(Rule(POOL, 4, changes, "grad_output", (text(shape), "3", "4")))
@@ -236,7 +237,7 @@ def avg_pool_rules() -> list[Rule]:
         for v in (0, 3)
         for soc in ("ascend910", "ascend310p")
     ]
-    rules.append(wrong_shape(POOL, 8, "grad_input", (2, 3, 8, 9), (2, 3, 8, 8), "input"))
+    rules.append(wrong_shape(POOL, 8, "grad_input", (2, 3, 8, 9), (2, 3, 8, 8)))
     rules += [
         Rule(POOL, 9, {"divisor_override": v}, "divisor_override", (str(v), "-255", "255"))
         for v in (256, -256, 2**32)

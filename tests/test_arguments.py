@@ -219,8 +219,9 @@ def test_unknown_soc_and_device(operator: str, name: str, allowed: tuple[str, ..
         with pytest.raises(ValueError, match=name) as caught:
             call(operator, **{name: value})
         assert all(word in str(caught.value) for word in (value, *allowed))
-    with pytest.raises((TypeError, ValueError), match=name):
-        call(operator, **{name: 3})
+    for value in (3, np.array(["cpu", "npu"])):
+        with pytest.raises((TypeError, ValueError), match=name):
+            call(operator, **{name: value})
 
 
 @pytest.mark.parametrize("operator", LEGAL)

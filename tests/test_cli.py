@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import errno
 import inspect
 import json
 import os
@@ -11,7 +12,7 @@ import sysconfig
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import ascend_grad as ag
 import ml_dtypes
@@ -176,6 +177,26 @@ def test_an_existing_file_is_overwritten_only_by_force(run: Run) -> None:
     assert Path("results.npz").read_bytes() == b"precious"
     assert run(*SOFTMAX, "inputs.npz", "--force").status == 0
     assert list(saved()) == ["out"]
+
+
+@pytest.mark.parametrize("before", [None, b"precious"], ids=["new", "overwritten"])
+def test_a_write_that_fails_leaves_what_was_there(
+    run: Run, monkeypatch: pytest.MonkeyPatch, before: bytes | None
+) -> None:
+    np.savez("inputs.npz", **softmax_operands())
+    if before is not None:
+        Path("results.npz").write_bytes(before)
+    files = set(Path().iterdir())
+
+    def full(file: Any, **arrays: np.ndarray) -> None:
+        file.write(b"PK")
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(np, "savez", full)
+    force = ["--force"] if before is not None else []
+    assert_refused(run(*SOFTMAX, "inputs.npz", *force), 1, "results.npz", "No space left")
+    assert set(Path().iterdir()) == files
+    assert before is None or Path("results.npz").read_bytes() == before
 
 
 @pytest.mark.parametrize("force", [[], ["--force"]], ids=["", "force"])

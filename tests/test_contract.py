@@ -14,6 +14,7 @@ import weakref
 from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 import ascend_grad as ag
 import numpy as np
@@ -198,6 +199,15 @@ def test_named_tuples() -> None:
     grads = ag.batch_norm_reduce_backward(ones, ones, ones[0], ones[0])
     assert type(grads) is ag.BatchNormReduceGrads
     assert all(type(field) is np.ndarray for field in grads)
+
+
+@pytest.mark.parametrize("module", [ag, ag.prepare, ag.explain, ag.npu], ids=lambda m: m.__name__)
+@pytest.mark.parametrize("operator", SIGNATURES)
+def test_functions_are_found_where_they_are(module: Any, operator: str) -> None:
+    function = getattr(module, operator)
+    assert pickle.loads(pickle.dumps(function)) is function
+    if module is not ag:
+        assert f"{operator}(" in pydoc.plain(pydoc.render_doc(module))
 
 
 def test_build_info() -> None:

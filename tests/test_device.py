@@ -209,6 +209,20 @@ def test_addresses_that_are_null(missing: str) -> None:
     assert caught.value.parameter == missing
 
 
+@pytest.mark.parametrize("odd", ["grad_output", "out"])
+def test_addresses_that_no_element_can_have(odd: str) -> None:
+    arrays = dict(zip(("grad_output", "output", "out"), operands() + operands()[:1], strict=True))
+    given = {name: addresses(array) for name, array in arrays.items()}
+    before = arrays["out"].tobytes()
+    given[odd] = ag.npu.DeviceArray(arrays[odd].ctypes.data + 2, (6, 39), "float32", (40, 1))
+    for name in given.keys() - {odd}:
+        given[name] = ag.npu.DeviceArray(arrays[name].ctypes.data, (6, 39), "float32", (40, 1))
+    with pytest.raises(ag.ParamInvalidError, match="a multiple of an element's 4 bytes") as caught:
+        ag.npu.softmax_backward(**given, dim=1, device="emulator")
+    assert caught.value.parameter == odd
+    assert arrays["out"].tobytes() == before
+
+
 @pytest.mark.parametrize(
     ("shape", "strides"),
     [((2**62, 8), None), ((2**40, 2**40), (0, 1)), ((2, 2), (2**62, 1)), ((2**61,), (1,))],

@@ -227,6 +227,25 @@ def test_broken_array_interfaces(broken: Any) -> None:
     assert isinstance(caught.value.__cause__, (TypeError, ValueError))
 
 
+@pytest.mark.parametrize("protocol", ["__array_interface__", "__array_struct__"])
+def test_an_array_interface_that_fails_is_named(protocol: str) -> None:
+    def fail(_: object) -> Any:
+        raise RuntimeError("needs ice")
+
+    failing = type("Failing", (), {protocol: property(fail)})()
+    g, _ = operands()
+    text = f"softmax_backward: output: an array .* Failing.{protocol} fails: needs ice"
+    with pytest.raises(TypeError, match=text) as caught:
+        ag.softmax_backward(g, failing, 0)
+    assert type(caught.value.__cause__) is RuntimeError
+
+
+def test_array_interface_in_c() -> None:
+    g, y = operands()
+    struct = type("Struct", (), {"__array_struct__": property(lambda _: y.__array_struct__)})()
+    assert_same_bits(ag.softmax_backward(g, struct, 1), ag.softmax_backward(g, y, 1))
+
+
 @pytest.mark.parametrize("error", [BufferError, TypeError, RuntimeError, KeyError])
 def test_an_exporter_that_refuses_is_named(error: type[Exception]) -> None:
     class Refusing:

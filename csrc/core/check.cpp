@@ -208,9 +208,16 @@ Status Checker::ready_to_run(const GivenWorkspace& workspace) const {
     constexpr Name kWorkspace{"workspace", "workspace"};
     for (int i = 0; i < info_.tensor_count; ++i) {
         if (args_.tensors[i] == nullptr || info_.tensors[i].role == Role::kDescription) continue;
-        if (tensor(i).data != nullptr || tensor(i).is_empty()) continue;
-        return fail(StatusCode::kParamNullptr, name(i),
-                    "its memory must have an address when the operator runs");
+        if (tensor(i).is_empty()) continue;
+        if (tensor(i).data == nullptr) {
+            return fail(StatusCode::kParamNullptr, name(i),
+                        "its memory must have an address when the operator runs");
+        }
+        const size_t element = data_type_size(tensor(i).dtype);
+        if (args_.is_on_device && reinterpret_cast<uintptr_t>(tensor(i).data) % element != 0) {
+            return invalid(i, "its address on a device must be a multiple of an element's " +
+                                  std::to_string(element) + " bytes");
+        }
     }
     if (workspace.address == nullptr && (workspace.size > 0 || workspace.needed > 0)) {
         return fail(StatusCode::kParamNullptr, name(kWorkspace), required_text(args_.interface));

@@ -74,8 +74,8 @@ class Checker {
     // their storage, outputs overlap nothing, and the product has the operator.
     Status memory_and_product(Tensors active) const;
 
-    // What only a run can be asked: every tensor that it touches has an address, and the workspace
-    // is there, large enough and apart from them.
+    // What only a run can be asked: every tensor that it touches has an address, on a device one
+    // that suits its dtype, and the workspace is there, large enough and apart from them.
     Status ready_to_run(const GivenWorkspace& workspace) const;
 
     Status invalid(int index, std::string text) const {

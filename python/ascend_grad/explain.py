@@ -60,6 +60,8 @@ def _explained(operator: Callable[..., Any]) -> Callable[..., Plan]:
         executor = prepare(*arguments.values())
         return Plan(operator=name, device="cpu", workspace_size=executor.workspace_size)
 
+    del explained.__wrapped__  # type: ignore[attr-defined]
+    explained.__module__ = __name__
     explained.__signature__ = signature.replace(return_annotation=Plan)  # type: ignore[attr-defined]
     explained.__doc__ = f"The plan of `ascend_grad.{name}`; takes the same arguments."
     return explained

@@ -80,7 +80,7 @@ def _on_device(operator: Callable[..., Any]) -> Callable[..., Any]:
     def on_device(*args: Any, **kwargs: Any) -> Any:
         arguments = bind(name, signature, args, kwargs)
         soc, stream, device = (arguments.pop(key) for key in ("soc", "stream", "device"))
-        if device not in settings.DEVICES[1:]:
+        if not isinstance(device, str) or device not in settings.DEVICES[1:]:
             text = f"must be one of {', '.join(settings.DEVICES[1:])}, got {device!r}"
             _core.raise_error(161002, name, "device", text)
         if stream is not None:
@@ -96,6 +96,8 @@ def _on_device(operator: Callable[..., Any]) -> Callable[..., Any]:
             return type(results)(*(result and given[id(result)] for result in results))
         return given[id(results)]
 
+    del on_device.__wrapped__  # type: ignore[attr-defined]
+    on_device.__module__ = __name__
     on_device.__signature__ = signature  # type: ignore[attr-defined]
     on_device.__doc__ = f"`ascend_grad.{name}` on memory of the device; see this module's text."
     return on_device

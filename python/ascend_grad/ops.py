@@ -93,7 +93,7 @@ def avg_pool2d_backward(
     grad_output: Any,
     input: Any,
     kernel_size: int | Sequence[int],
-    stride: int | Sequence[int] = (),
+    stride: int | Sequence[int] | None = (),
     padding: int | Sequence[int] = 0,
     ceil_mode: bool = False,
     count_include_pad: bool = True,
@@ -113,7 +113,7 @@ def avg_pool2d_backward(
         grad_output: shape (N, C, Ho, Wo) or (C, Ho, Wo), as the forward pass gives it.
         input: the forward's input, (N, C, H, W) or (C, H, W); its values are not read.
         kernel_size: extent of the window, one number or (kH, kW), 1 to 2**60.
-        stride: step of the window; empty: the kernel size.
+        stride: step of the window; empty or None: the kernel size.
         padding: zeros around the input, at most half of the kernel size.
         ceil_mode: whether the forward rounded its output extent up.
         count_include_pad: whether the divisor counts padding.

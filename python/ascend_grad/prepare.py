@@ -28,6 +28,8 @@ def _prepared(operator: Callable[..., Any]) -> Callable[..., _core.Executor]:
     def prepare(*args: Any, **kwargs: Any) -> _core.Executor:
         return make(*bind(name, signature, args, kwargs).values())
 
+    del prepare.__wrapped__  # type: ignore[attr-defined]
+    prepare.__module__ = __name__
     prepare.__signature__ = signature.replace(  # type: ignore[attr-defined]
         return_annotation=_core.Executor
     )

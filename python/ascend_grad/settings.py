@@ -34,12 +34,10 @@ def require_device(device: str | None, operator: str) -> _core.Device | None:
     """
     if device is None:
         return DEFAULT_DEVICE
-    if device == "cpu":
-        return None
-    if device not in DEVICES:
+    if not isinstance(device, str) or device not in DEVICES:
         text = f"must be one of {', '.join(DEVICES)}, got {device!r}"
         _core.raise_error(161002, operator, "device", text)
-    return _host_device(device)
+    return None if device == "cpu" else _host_device(device)
 
 
 @functools.cache

@@ -102,6 +102,20 @@ py::object numpy_dtype(DataType dtype) {
     }
 }
 
+// Whether the object has NumPy's array interface, in Python or in C.
+bool has_array_interface(py::handle object, const Context& context) {
+    for (const char* protocol : {"__array_interface__", "__array_struct__"}) {
+        try {
+            const py::object found = object.attr(protocol);
+            return true;
+        } catch (py::error_already_set& error) {
+            if (!error.matches(PyExc_AttributeError))
+                raise_refusal(error, object, protocol, context);
+        }
+    }
+    return false;
+}
+
 // Gives the block back once nothing refers to it.
 py::object owner_of(Block block) {
     const PyCapsule_Destructor give_back = [](PyObject* capsule) {
@@ -155,7 +169,7 @@ void ArrayArgument::assign(py::handle object, const char* operator_name, const c
     } else if (is_output && py::isinstance(object, g_numpy->scalar)) {
         raise_type_error(operator_name, parameter,
                          "a scalar has no memory to write to; give an array");
-    } else if (py::hasattr(object, "__array_interface__")) {
+    } else if (has_array_interface(object, context)) {
         try {
             owner = g_numpy->asarray(object);
         } catch (py::error_already_set& error) {

@@ -33,7 +33,7 @@ Status check_formats(const Checker& check) {
         return check.invalid(i, std::string("format of a 4-D tensor must be NCHW, got ") +
                                     format_name(tensor.format));
     }
-    return check.format_equals(Op::kSelf, Op::kGradInput);
+    return check.format_equals(Op::kGradInput, Op::kSelf);
 }
 
 Status check_ranks(const Checker& check) {
@@ -165,12 +165,12 @@ Status Op::check(const Args& args) {
     ASCEND_GRAD_TRY(check.not_null(kPadding, args.padding == nullptr));
     ASCEND_GRAD_TRY(check.not_null({kGradInput}));
     ASCEND_GRAD_TRY(check.dtype_is_supported(all));
-    ASCEND_GRAD_TRY(check.dtype_equals(all, kGradInput));
+    ASCEND_GRAD_TRY(check.dtype_equals({kGradOutput, kGradInput}, kSelf));
     ASCEND_GRAD_TRY(check_formats(check));
     ASCEND_GRAD_TRY(check_ranks(check));
     ASCEND_GRAD_TRY(check_windows(check, args));
     ASCEND_GRAD_TRY(check_mode(check, args));
-    ASCEND_GRAD_TRY(check.shape_equals(kSelf, kGradInput));
+    ASCEND_GRAD_TRY(check.shape_equals(kGradInput, kSelf));
     if (args.divisor_override < -kMaxDivisor || args.divisor_override > kMaxDivisor) {
         return check.invalid(kDivisorOverride, "must be between " + std::to_string(-kMaxDivisor) +
                                                    " and " + std::to_string(kMaxDivisor) +

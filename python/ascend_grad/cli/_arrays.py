@@ -6,6 +6,7 @@ V2 is therefore read as bfloat16, and bfloat16 results are written as np.save wr
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -46,9 +47,21 @@ def read_arrays(path: str, parameters: list[str]) -> dict[str, np.ndarray]:
 
 
 def write_arrays(path: Path, arrays: Mapping[str, np.ndarray], overwrite: bool) -> None:
+    """As an archive. If that fails, what was at `path` before is there still, or nothing is."""
+    replaced = path.resolve() if overwrite and path.is_file() else None
+    target = replaced.with_name(replaced.name + ".part") if replaced else path
     try:
-        with open(path, "wb" if overwrite else "xb") as file:
-            np.savez(file, **arrays)  # type: ignore[arg-type]
+        with open(target, "wb" if overwrite else "xb") as file:
+            try:
+                np.savez(file, **arrays)  # type: ignore[arg-type]
+                file.flush()
+            except BaseException:
+                if target.is_file():
+                    target.unlink()
+                raise
+        if replaced:
+            shutil.copymode(replaced, target)
+            target.replace(replaced)
     except OSError as error:
         raise CommandError(f"cannot write {path}: {error.strerror or error}") from error
 
