@@ -1,6 +1,6 @@
 // aclInit and aclnnInit: the process as a whole.
 #include <fstream>
-#include <iterator>
+#include <string>
 
 #include "acl/acl.h"
 #include "aclnn/aclnn_base.h"
@@ -19,10 +19,11 @@ std::atomic<bool> g_was_finalized{false};
 aclError check_configuration(const char* function, const char* path) {
     if (path == nullptr || path[0] == '\0') return ACL_SUCCESS;
     std::ifstream file(path);
-    if (!file)
+    std::string text;
+    std::getline(file, text, '\0');  // all of it; throws nothing where it is a folder
+    if (!file.is_open() || file.bad())
         return fail(ACL_ERROR_INVALID_FILE, function, "configPath",
-                    std::string("cannot read ") + path);
-    const std::string text{std::istreambuf_iterator<char>(file), {}};
+                    std::string("must name a file that can be read, got ") + path);
     const char* spaces = " \t\r\n";
     const size_t first = text.find_first_not_of(spaces);
     const size_t last = text.find_last_not_of(spaces);
@@ -64,7 +65,7 @@ aclError aclFinalize() {
         }
         if (g_was_finalized)
             return fail(ACL_ERROR_REPEAT_FINALIZE, function, "", "was called before");
-        return require_initialised(function);
+        return fail(ACL_ERROR_UNINITIALIZE, function, "", "aclInit must be called first");
     });
 }
 

@@ -33,8 +33,8 @@ Initialisation& initialisation() {
 }
 
 aclError require_initialised(const char* function) {
-    if (initialisation().acl) return ACL_SUCCESS;
-    return fail(ACL_ERROR_UNINITIALIZE, function, "", "aclInit must be called first");
+    if (initialisation()) return ACL_SUCCESS;
+    return fail(ACL_ERROR_UNINITIALIZE, function, "", "aclInit or aclnnInit must be called first");
 }
 
 aclError check_device(const char* function, int32_t id) {
@@ -107,8 +107,8 @@ aclError find_event(const char* function, const char* parameter, aclrtEvent hand
     return require_live(function, parameter, events(), handle, event);
 }
 
-aclError require_queued(const char* function, bool is_queued) {
-    if (is_queued) return ACL_SUCCESS;
+aclError require_kept(const char* function, bool is_kept) {
+    if (is_kept) return ACL_SUCCESS;
     return fail(ACL_ERROR_RT_INVALID_HANDLE, function, "stream",
                 "must live until the call returns, but was destroyed meanwhile");
 }

@@ -27,6 +27,7 @@ HandleTable<Context>& contexts();
 struct Initialisation {
     std::atomic<bool> acl{false};
     std::atomic<bool> aclnn{false};
+    explicit operator bool() const { return acl || aclnn; }
 };
 Initialisation& initialisation();
 aclError require_initialised(const char* function);
@@ -59,8 +60,9 @@ aclError require_live(const char* function, const char* parameter, const HandleT
     if (handle == nullptr) return fail_null(function, parameter);
     return fail(ACL_ERROR_RT_INVALID_HANDLE, function, parameter, table.refuse(handle));
 }
-// Fails where a stream did not take a task: another thread destroyed it after it was found.
-aclError require_queued(const char* function, bool is_queued);
+// Fails where a stream did not take a task or dropped it: another thread destroyed it after it was
+// found.
+aclError require_kept(const char* function, bool is_kept);
 
 // Milliseconds, -1 for none; anything below is refused.
 aclError make_deadline(const char* function, int32_t timeout, Deadline& deadline);

@@ -72,7 +72,7 @@ aclError make_copy(const char* function, const Side& to, const Side& from, size_
 // Runs a task at once, or queues it where a stream is given.
 template <class Work>
 aclError submit(const char* function, Work&& task, Stream* stream) {
-    if (stream != nullptr) return require_queued(function, stream->push(std::move(task)));
+    if (stream != nullptr) return require_kept(function, stream->push(std::move(task)));
     task();
     return ACL_SUCCESS;
 }

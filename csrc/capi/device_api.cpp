@@ -17,7 +17,8 @@ int synchronize_device(const char* function, int32_t timeout) {
     Deadline deadline;
     ACL_TRY(current_context(function, context));
     ACL_TRY(make_deadline(function, timeout, deadline));
-    if (synchronize_all(deadline)) return ACL_SUCCESS;
+    const Outcome outcome = synchronize_all(deadline);
+    if (outcome != Outcome::kTimedOut) return require_kept(function, outcome == Outcome::kDone);
     return fail(ACL_ERROR_RT_STREAM_SYNC_TIMEOUT, function, "timeout",
                 "some stream was still at work after " + std::to_string(timeout) + " ms");
 }

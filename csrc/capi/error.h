@@ -32,12 +32,22 @@ inline constexpr Codes kAclCodes{ACL_ERROR_BAD_ALLOC, ACL_ERROR_INTERNAL_ERROR};
 inline constexpr Codes kAclnnCodes{static_cast<int>(StatusCode::kInner),
                                    static_cast<int>(StatusCode::kInner)};
 
+// A stream's thread cannot be started: as where memory runs out.
+struct NoThread : std::bad_alloc {
+    const char* what() const noexcept override {
+        return "a thread could not be started: the system gives no more threads, or has no memory "
+               "for its stack";
+    }
+};
+
 // Runs body(function), which returns a code, for a function of the C interface: no exception leaves
 // it.
 template <class Body>
 int guarded(const char* function, const Codes& codes, const Body& body) noexcept {
     try {
         return body(function);
+    } catch (const NoThread& error) {
+        return report_exception(codes.out_of_memory, function, error.what());
     } catch (const std::bad_alloc&) {
         return report_exception(codes.out_of_memory, function, "out of memory");
     } catch (const std::exception& error) {

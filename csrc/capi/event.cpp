@@ -38,16 +38,16 @@ Event::~Event() {
 void Event::complete(uint64_t record) {
     completed = std::max(completed, record);
     time = Clock::now();
-    changed.notify_all();
+    release(record);
 }
 
-void Event::retire() {
-    completed = UINT64_MAX;
+void Event::release(uint64_t record) {
+    released = std::max(released, record);
     changed.notify_all();
 }
 
 void Event::restart() {
-    completed = queued;
+    completed = released = queued;
     new (&changed)
         std::condition_variable;  // waiters of the parent are still counted in the old one
 }

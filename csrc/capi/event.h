@@ -32,13 +32,16 @@ class Event {
         return is_recorded() ? queued : waits_for_first ? queued + 1 : 0;
     }
     void complete(uint64_t record);
-    // Releases all that wait for it.
-    void retire();
+    // Lets go who waits for the record, which was reached or will never be.
+    void release(uint64_t record);
+    // Lets go all that wait for it.
+    void retire() { release(UINT64_MAX); }
     // In a forked child: nothing that was queued will come.
     void restart();
 
     uint64_t queued = 0;     // records so far
     uint64_t completed = 0;  // the latest that was reached
+    uint64_t released = 0;   // the latest that nobody waits for: reached, or dropped by its stream
     uint64_t forgotten = 0;  // by reset
     Clock::time_point time;
     std::condition_variable changed;

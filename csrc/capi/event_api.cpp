@@ -31,17 +31,24 @@ int synchronize_event(const char* function, aclrtEvent handle, int32_t timeout) 
     ACL_TRY(make_deadline(function, timeout, deadline));
     std::unique_lock<std::mutex> lock(queue_mutex());
     const bool is_recorded = event->is_recorded();
-    const auto finished = [&event, record = event->queued] { return event->completed >= record; };
+    const uint64_t record = event->queued;
+    const auto finished = [&] { return event->released >= record; };
     bool in_time = true;
     if (is_recorded && deadline) {
         in_time = event->changed.wait_until(lock, *deadline, finished);
     } else if (is_recorded) {
         event->changed.wait(lock, finished);
     }
+    const bool is_reached = event->completed >= record;
     lock.unlock();
     if (!is_recorded)
         return fail(ACL_ERROR_RT_PARAM_INVALID, function, "event", "must have been recorded");
-    if (in_time) return ACL_SUCCESS;
+    if (is_reached) return ACL_SUCCESS;
+    if (in_time) {
+        return fail(ACL_ERROR_RT_INVALID_HANDLE, function, "event",
+                    "must live until it is reached, as must the stream that it was recorded in, "
+                    "but one of them was destroyed before");
+    }
     return fail(ACL_ERROR_RT_EVENT_SYNC_TIMEOUT, function, "timeout",
                 "the event was not reached after " + std::to_string(timeout) + " ms");
 }
@@ -110,7 +117,7 @@ aclError aclrtRecordEvent(aclrtEvent event, aclrtStream stream) {
         std::shared_ptr<Stream> found;
         ACL_TRY(find_event(function, "event", event, recorded));
         ACL_TRY(find_stream(function, "stream", stream, found));
-        return require_queued(function, found->record(recorded));
+        return require_kept(function, found->record(recorded));
     });
 }
 

@@ -24,6 +24,11 @@ uint64_t bytes_left(const BlockHold& block, const void* pointer, uint64_t needed
     return block->size - static_cast<size_t>(static_cast<const char*>(pointer) - block->address);
 }
 
+bool is_same_but_address(const Tensor& a, const Tensor& b) {
+    return a.shape == b.shape && a.strides == b.strides && a.storage_shape == b.storage_shape &&
+           a.offset == b.offset && a.dtype == b.dtype && a.format == b.format;
+}
+
 auto& g_executors = *new HandleTable<Call>(HandleKind::kExecutor);
 const OnForkInChild g_restart([] {
     g_executors.for_each_in_child([](Call& call) { call.restart(); });
@@ -49,6 +54,7 @@ void Call::set(int index, const aclTensor* handle) {
     views_[index] = make_view(*tensor, place.extent);
     place.handle = handle;
     place.base = tensor->address;
+    place.tensor = std::move(tensor);
     place.is_sound = views_[index].defect == ViewDefect::kNone;
     args_.tensors[index] = &views_[index];
 }
@@ -93,17 +99,31 @@ ViewDefect Call::defect_at_address(int index, BlockHold& hold) {
     return lost ? ViewDefect::kLeavesAllocation : ViewDefect::kNone;
 }
 
+Status Call::follow_tensors() {
+    for (int i = 0; i < info_.tensor_count; ++i) {
+        Placement& place = placements_[i];
+        if (place.handle == nullptr) continue;
+        std::shared_ptr<const Tensor> tensor = tensors().find(place.handle);
+        if (tensor == nullptr) continue;  // destroyed: what is known of it stays
+        if (tensor != place.tensor && !is_same_but_address(*tensor, *place.tensor)) {
+            return {StatusCode::kParamInvalid, info_.name.c, info_.tensors[i].name.c,
+                    "only its address may change between the phases, but aclInitTensor made it "
+                    "describe something else; give it the description of phase 1 again, or call "
+                    "phase 1 anew"};
+        }
+        if (tensor->address != place.base) place.was_allocated = false;
+        place.base = tensor->address;
+        place.tensor = std::move(tensor);
+    }
+    return {};
+}
+
 bool Call::locate(BlockHold* holds) {
     bool changed = false;
     for (int i = 0; i < info_.tensor_count; ++i) {
         if (args_.tensors[i] == nullptr || !placements_[i].is_sound) continue;
         TensorView& view = views_[i];
-        Placement& place = placements_[i];
-        // A tensor that still lives may have been given another address.
-        if (const std::shared_ptr<const Tensor> tensor = tensors().find(place.handle)) {
-            if (tensor->address != place.base) place.was_allocated = false;
-            place.base = tensor->address;
-        }
+        const Placement& place = placements_[i];
         const ViewDefect defect = defect_at_address(i, holds[i]);
         void* data = nullptr;
         if (place.base != nullptr && defect == ViewDefect::kNone)
@@ -119,6 +139,8 @@ int Call::run(void* workspace, uint64_t workspace_size, aclrtStream stream) {
     const std::lock_guard<std::mutex> lock(mutex_);
     std::shared_ptr<Stream> queue;
     RunTask task{};
+    const Status followed = follow_tensors();
+    if (!followed.ok()) return report(followed);
     if (locate(task.memory)) is_planned_ = false;
     if (!is_planned_) {
         const Status status = plan();
@@ -136,7 +158,7 @@ int Call::run(void* workspace, uint64_t workspace_size, aclrtStream stream) {
     task.executor = executor_;
     task.workspace = executor_.workspace_size == 0 ? nullptr : align(workspace);
     const bool is_queued = queue->push(std::move(task));
-    if (require_queued(info_.name.c, is_queued) != ACL_SUCCESS) return fail_in_runtime();
+    if (require_kept(info_.name.c, is_queued) != ACL_SUCCESS) return fail_in_runtime();
     return ACLNN_SUCCESS;
 }
 
@@ -168,7 +190,7 @@ Status check_results(const OperatorInfo& info, const uint64_t* workspace_size,
     if (workspace_size == nullptr)
         return null_argument(StatusCode::kParamNullptr, name, "workspaceSize");
     if (executor == nullptr) return null_argument(StatusCode::kParamNullptr, name, "executor");
-    if (initialisation().acl || initialisation().aclnn) return {};
+    if (initialisation()) return {};
     return {StatusCode::kRuntimeError, name, "", "aclInit or aclnnInit must be called first"};
 }
 

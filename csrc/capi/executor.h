@@ -13,7 +13,8 @@ namespace ascend_grad::capi {
 // Where a view's tensor lies.
 struct Placement {
     const aclTensor* handle = nullptr;
-    char* base = nullptr;  // of the storage
+    std::shared_ptr<const Tensor> tensor;  // as it was when last looked at
+    char* base = nullptr;                  // of the storage
     Extent extent;
     bool is_sound = false;       // nothing is wrong with the view but, perhaps, its address
     bool was_allocated = false;  // base lay in a block of ours when it was last looked at
@@ -49,6 +50,9 @@ class Call {
     Executor executor_;
 
   private:
+    // Takes over the addresses of tensors that still live; fails where one describes something else
+    // than in phase 1.
+    Status follow_tensors();
     // Brings the views' addresses up to date and takes hold of their memory; true when something
     // changed.
     bool locate(BlockHold* holds);

@@ -4,9 +4,12 @@
 #include <cstdlib>
 #include <cstring>
 #include <new>
+#include <thread>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
+#include "capi/error.h"
 #include "core/spin_time.h"
 
 namespace ascend_grad::capi {
@@ -26,6 +29,9 @@ void FillTask::operator()() const {
 }
 
 namespace {
+
+// Kernels need up to 400 KiB; what a process gives its threads by default may be less.
+constexpr size_t kSmallestStack = 1 << 20;
 
 // Whether the condition came true meanwhile, before the deadline, with no lock held.
 template <class Condition>
@@ -78,44 +84,67 @@ Stream::~Stream() {
 }
 
 void Stream::start() {
-    thread_ = std::thread(&Stream::work, this);
+    pthread_attr_t attributes;
+    size_t size = 0;
+    if (pthread_attr_init(&attributes) != 0) throw NoThread();
+    pthread_attr_getstacksize(&attributes, &size);
+    pthread_attr_setstacksize(&attributes, std::max(size, kSmallestStack));
+    const auto body = [](void* stream) -> void* {
+        static_cast<Stream*>(stream)->work();
+        return nullptr;
+    };
+    has_thread_ = pthread_create(&thread_, &attributes, body, this) == 0;
+    pthread_attr_destroy(&attributes);
+    if (!has_thread_) throw NoThread();
+}
+
+bool Stream::make_room(std::unique_lock<std::mutex>& lock) {
+    work_done_.wait(lock, [&] { return closing_ || queued_ - done_ < kCapacity; });
+    if (closing_) return false;
+    if (!has_thread_) start();  // in a forked child
+    return true;
+}
+
+void Stream::queue(Task&& task) {
+    new (slots_[queued_ % kCapacity].bytes) Task(std::move(task));
+    ++queued_;
+    work_arrived_.notify_one();
 }
 
 bool Stream::push(Task&& task) {
     std::unique_lock<std::mutex> lock(queue_mutex());
-    return push(std::move(task), lock);
-}
-
-bool Stream::push(Task&& task, std::unique_lock<std::mutex>& lock) {
-    work_done_.wait(lock, [&] { return closing_ || queued_ - done_ < kCapacity; });
-    if (closing_) return false;
-    if (!thread_.joinable()) start();  // in a forked child
-    new (slots_[queued_ % kCapacity].bytes) Task(std::move(task));
-    ++queued_;
-    work_arrived_.notify_one();
+    if (!make_room(lock)) return false;
+    queue(std::move(task));
     return true;
 }
 
 bool Stream::record(const std::shared_ptr<Event>& event) {
     std::unique_lock<std::mutex> lock(queue_mutex());
-    const uint64_t record = ++event->queued;
-    if (push(RecordTask{event, record}, lock)) return true;
-    event->complete(record);  // nobody shall wait for what never comes
-    return false;
+    if (!make_room(lock)) return false;
+    queue(RecordTask{event, ++event->queued});
+    return true;
 }
 
 bool Stream::wait_for(const std::shared_ptr<Event>& event) {
     std::unique_lock<std::mutex> lock(queue_mutex());
-    return push(WaitTask{event, event->awaited_record()}, lock);
+    const uint64_t record = event->awaited_record();
+    if (!make_room(lock)) return false;
+    queue(WaitTask{event, record});
+    return true;
 }
 
-bool Stream::synchronize(const Deadline& deadline) {
-    const auto finished = [this, target = queued_.load()] { return done_ >= target; };
-    if (comes_soon(finished, deadline)) return true;
-    std::unique_lock<std::mutex> lock(queue_mutex());
-    if (deadline) return work_done_.wait_until(lock, *deadline, finished);
-    work_done_.wait(lock, finished);
-    return true;
+Outcome Stream::synchronize(const Deadline& deadline) {
+    const uint64_t target = queued_;
+    const auto finished = [this, target] { return done_ >= target; };
+    if (!comes_soon(finished, deadline)) {
+        std::unique_lock<std::mutex> lock(queue_mutex());
+        if (!deadline) {
+            work_done_.wait(lock, finished);
+        } else if (!work_done_.wait_until(lock, *deadline, finished)) {
+            return Outcome::kTimedOut;
+        }
+    }
+    return kept_ >= target ? Outcome::kDone : Outcome::kDropped;
 }
 
 bool Stream::is_idle() const {
@@ -132,9 +161,10 @@ void Stream::close(bool drop) {
     }
     work_arrived_.notify_one();
     work_done_.notify_all();
-    std::thread thread = std::move(thread_);
+    const pthread_t thread = thread_;
+    const bool joins = std::exchange(has_thread_, false);
     lock.unlock();
-    if (thread.joinable()) thread.join();
+    if (joins) pthread_join(thread, nullptr);
 }
 
 void Stream::work() {
@@ -154,18 +184,22 @@ void Stream::work() {
     }
 }
 
-// Runs and destroys the task, with the lock free; where tasks are dropped, events are completed all
-// the same.
+// Runs and destroys the task, with the lock free; a record that is dropped holds nobody up.
 void Stream::run(Task& task, std::unique_lock<std::mutex>& lock) {
     if (const auto* record = std::get_if<RecordTask>(&task)) {
-        record->event->complete(record->record);
+        if (dropping_) {
+            record->event->release(record->record);
+        } else {
+            record->event->complete(record->record);
+        }
     } else if (const auto* wait = std::get_if<WaitTask>(&task)) {
         awaited_ = wait->event.get();
         awaited_->changed.wait(lock,
-                               [&] { return dropping_ || awaited_->completed >= wait->record; });
+                               [&] { return dropping_ || awaited_->released >= wait->record; });
         awaited_ = nullptr;
     }
     const bool drop = dropping_;
+    if (drop) kept_ = std::min<uint64_t>(kept_, done_);
     lock.unlock();
     if (!drop) {
         std::visit(
@@ -182,16 +216,19 @@ void Stream::restart_in_child() {
     done_ = queued_.load();
     awaited_ = nullptr;
     // The parent's thread and those that wait there do not exist here.
-    new (&thread_) std::thread;
+    has_thread_ = false;
     new (&work_arrived_) std::condition_variable;
     new (&work_done_) std::condition_variable;
 }
 
-bool synchronize_all(const Deadline& deadline) {
+Outcome synchronize_all(const Deadline& deadline) {
+    Outcome result = Outcome::kDone;
     for (const std::shared_ptr<Stream>& stream : streams().all()) {
-        if (!stream->synchronize(deadline)) return false;
+        const Outcome outcome = stream->synchronize(deadline);
+        if (outcome == Outcome::kTimedOut) return outcome;
+        if (outcome == Outcome::kDropped) result = outcome;
     }
-    return true;
+    return result;
 }
 
 }  // namespace ascend_grad::capi

@@ -1,15 +1,23 @@
 // Streams: queues of tasks, each with a thread that runs them in order.
 #pragma once
 
+#include <pthread.h>
+
 #include <atomic>
 #include <optional>
-#include <thread>
 
 #include "capi/task.h"
 
 namespace ascend_grad::capi {
 
 using Deadline = std::optional<Clock::time_point>;
+
+// How waiting for queued work ends.
+enum class Outcome {
+    kDone,
+    kTimedOut,
+    kDropped,  // another thread destroyed the stream by force: some of it was not done
+};
 
 class Stream {
   public:
@@ -22,8 +30,8 @@ class Stream {
     bool record(const std::shared_ptr<Event>& event);
     bool wait_for(const std::shared_ptr<Event>& event);
 
-    // Waits until all that was queued before is done; false when the deadline came first.
-    bool synchronize(const Deadline& deadline);
+    // Waits for all that was queued before.
+    Outcome synchronize(const Deadline& deadline);
     bool is_idle() const;
     // Ends the thread: after all tasks that were queued, or (drop) after the one that is running.
     void close(bool drop);
@@ -38,7 +46,9 @@ class Stream {
     Task& task(uint64_t number) {
         return *reinterpret_cast<Task*>(slots_[number % kCapacity].bytes);
     }
-    bool push(Task&& task, std::unique_lock<std::mutex>& lock);
+    // Waits for room for a task; false once the stream is closed.
+    bool make_room(std::unique_lock<std::mutex>& lock);
+    void queue(Task&& task);  // into the room
     void start();
     void work();
     void run(Task& task, std::unique_lock<std::mutex>& lock);
@@ -52,15 +62,17 @@ class Stream {
     std::atomic<uint64_t> done_{0};
     std::atomic<bool> closing_{false};
     bool dropping_ = false;
-    Event* awaited_ = nullptr;  // by the running task
+    std::atomic<uint64_t> kept_{UINT64_MAX};  // tasks from this one on were dropped
+    Event* awaited_ = nullptr;                // by the running task
     std::condition_variable work_arrived_;
     std::condition_variable work_done_;
-    std::thread thread_;
+    pthread_t thread_{};
+    bool has_thread_ = false;
 };
 
 HandleTable<Stream>& streams();
 
-// Waits for all streams that have a handle; false when the deadline came first.
-bool synchronize_all(const Deadline& deadline);
+// Waits for all streams that have a handle.
+Outcome synchronize_all(const Deadline& deadline);
 
 }  // namespace ascend_grad::capi

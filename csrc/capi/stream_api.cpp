@@ -31,7 +31,8 @@ int synchronize_stream(const char* function, aclrtStream handle, int32_t timeout
     Deadline deadline;
     ACL_TRY(find_stream(function, "stream", handle, stream));
     ACL_TRY(make_deadline(function, timeout, deadline));
-    if (stream->synchronize(deadline)) return ACL_SUCCESS;
+    const Outcome outcome = stream->synchronize(deadline);
+    if (outcome != Outcome::kTimedOut) return require_kept(function, outcome == Outcome::kDone);
     return fail(ACL_ERROR_RT_STREAM_SYNC_TIMEOUT, function, "timeout",
                 "the stream was still at work after " + std::to_string(timeout) + " ms");
 }
@@ -85,6 +86,6 @@ aclError aclrtStreamWaitEvent(aclrtStream stream, aclrtEvent event) {
         std::shared_ptr<Event> awaited;
         ACL_TRY(find_stream(function, "stream", stream, waiting));
         ACL_TRY(find_event(function, "event", event, awaited));
-        return require_queued(function, waiting->wait_for(awaited));
+        return require_kept(function, waiting->wait_for(awaited));
     });
 }

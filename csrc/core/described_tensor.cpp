@@ -49,7 +49,9 @@ ViewDefect place(const DescribedTensor& tensor, TensorView& view, Extent& extent
             view.strides[i] = tensor.strides[axis] < 0 ? INT64_MIN : INT64_MAX;
         }
     }
-    view.numel = -1;
+    // Without elements also where another extent is negative.
+    const bool is_empty = std::count(tensor.shape.begin(), tensor.shape.end(), 0) > 0;
+    view.numel = is_empty ? 0 : -1;
     if (any_negative(tensor.shape)) return ViewDefect::kNegativeExtent;
     if (!count_elements(tensor.shape, view.numel)) return ViewDefect::kOverflow;
     if (any_negative(tensor.strides)) return ViewDefect::kNegativeStride;

@@ -13,10 +13,11 @@ extern "C" {
 #define ACL_MINOR_VERSION 13
 #define ACL_PATCH_VERSION 0
 
-// Must come before any runtime function or operator. configPath: null, or a file with a JSON
-// object, of which nothing applies here. ACL_ERROR_REPEAT_INITIALIZE when it was called before;
-// ACL_ERROR_INVALID_FILE and ACL_ERROR_PARSE_FILE about the file; ACL_ERROR_INVALID_PARAM when an
-// ASCEND_GRAD_* environment variable is wrong.
+// This or aclnnInit must come before any runtime function or operator. configPath: null, or a file
+// with a JSON object, of which nothing applies here: it is only looked at whether it begins and
+// ends as one. ACL_ERROR_REPEAT_INITIALIZE when it was called before; ACL_ERROR_INVALID_FILE when
+// the file cannot be read, ACL_ERROR_PARSE_FILE when it is no such object; ACL_ERROR_INVALID_PARAM
+// when an ASCEND_GRAD_* environment variable is wrong.
 ACL_FUNC_VISIBILITY aclError aclInit(const char* configPath);
 
 // Objects made before stay valid until they are destroyed. ACL_ERROR_REPEAT_FINALIZE after another

@@ -8,6 +8,7 @@
 // Programs written for CANN use printf without including this.
 #include <stdio.h>
 
+#include "error_codes/ge_error_codes.h"
 #include "error_codes/rt_error_codes.h"
 
 #ifdef FUNC_VISIBILITY

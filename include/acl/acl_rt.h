@@ -2,9 +2,9 @@
 // memory is host memory.
 //
 // Functions return ACL_SUCCESS or a code whose reason aclGetRecentErrMsg tells:
-// ACL_ERROR_UNINITIALIZE before aclInit, ACL_ERROR_RT_CONTEXT_NULL before aclrtSetDevice or
-// aclrtSetCurrentContext, ACL_ERROR_INVALID_PARAM for a null pointer or a value outside its range,
-// ACL_ERROR_RT_INVALID_HANDLE for a handle that was destroyed or is none.
+// ACL_ERROR_UNINITIALIZE before aclInit and aclnnInit, ACL_ERROR_RT_CONTEXT_NULL before
+// aclrtSetDevice or aclrtSetCurrentContext, ACL_ERROR_INVALID_PARAM for a null pointer or a value
+// outside its range, ACL_ERROR_RT_INVALID_HANDLE for a handle that was destroyed or is none.
 #ifndef ASCEND_GRAD_ACL_ACL_RT_H
 #define ASCEND_GRAD_ACL_ACL_RT_H
 
@@ -126,7 +126,8 @@ ACL_FUNC_VISIBILITY aclError aclrtGetSysParamOpt(aclSysParamOpt opt, int64_t* va
 
 // Streams: queues that run what is given to them in order, beside each other. Queueing waits while
 // 1024 tasks are unfinished. aclrtDestroyStream waits for the queue; the Force form drops what has
-// not begun.
+// not begun: ACL_ERROR_RT_INVALID_HANDLE for a thread that waits for it. ACL_ERROR_BAD_ALLOC when
+// the system has no memory or thread for a stream.
 ACL_FUNC_VISIBILITY aclError aclrtCreateStream(aclrtStream* stream);
 ACL_FUNC_VISIBILITY aclError aclrtCreateStreamWithConfig(aclrtStream* stream, uint32_t priority,
                                                          uint32_t flag);
@@ -141,7 +142,9 @@ ACL_FUNC_VISIBILITY aclError aclrtStreamQuery(aclrtStream stream, aclrtStreamSta
 // aclrtCreateEventExWithFlag).
 ACL_FUNC_VISIBILITY aclError aclrtStreamWaitEvent(aclrtStream stream, aclrtEvent event);
 
-// Events mark a place in a stream. Destroying one releases the streams that wait for it.
+// Events mark a place in a stream. Destroying one releases the streams that wait for it; so does
+// destroying the stream that it was recorded in by force before it was reached, and then it does
+// not count as complete.
 ACL_FUNC_VISIBILITY aclError aclrtCreateEvent(aclrtEvent* event);
 ACL_FUNC_VISIBILITY aclError aclrtCreateEventWithFlag(aclrtEvent* event, uint32_t flag);
 ACL_FUNC_VISIBILITY aclError aclrtCreateEventExWithFlag(aclrtEvent* event, uint32_t flag);
@@ -153,7 +156,8 @@ ACL_DEPRECATED_MESSAGE("use aclrtQueryEventStatus")
 ACL_FUNC_VISIBILITY aclError aclrtQueryEvent(aclrtEvent event, aclrtEventStatus* status);
 ACL_FUNC_VISIBILITY aclError aclrtQueryEventStatus(aclrtEvent event,
                                                    aclrtEventRecordedStatus* status);
-// ACL_ERROR_RT_PARAM_INVALID for an event that was not recorded. timeout: milliseconds, -1 for no
+// ACL_ERROR_RT_PARAM_INVALID for an event that was not recorded, ACL_ERROR_RT_INVALID_HANDLE for
+// one that will not be reached, as it or its stream was destroyed. timeout: milliseconds, -1 for no
 // limit; ACL_ERROR_RT_EVENT_SYNC_TIMEOUT.
 ACL_FUNC_VISIBILITY aclError aclrtSynchronizeEvent(aclrtEvent event);
 ACL_FUNC_VISIBILITY aclError aclrtSynchronizeEventWithTimeout(aclrtEvent event, int32_t timeout);

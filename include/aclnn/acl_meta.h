@@ -130,14 +130,16 @@ static const aclnnStatus OK = 0;
 // + i * stride[0] + ...). viewDimsNum 0 is a scalar; a null stride means contiguous; strides and
 // offset count elements; storageDims is the extent of the block that the view must stay in. Arrays
 // are copied. tensorData may be null until the operator runs. Operators judge the values; null is
-// returned only for a null array of more than 0 values, or when memory is exhausted.
+// returned only for a null array of more than 0 values, more than 25 dimensions, or when memory is
+// exhausted.
 ACL_FUNC_VISIBILITY aclTensor* aclCreateTensor(const int64_t* viewDims, uint64_t viewDimsNum,
                                                aclDataType dataType, const int64_t* stride,
                                                int64_t offset, aclFormat format,
                                                const int64_t* storageDims, uint64_t storageDimsNum,
                                                void* tensorData);
 // Replaces what a tensor describes. Null viewDims, storageDims or tensorData leave theirs as they
-// are.
+// are. Executors that exist keep to the description of phase 1: with another one than that, but for
+// the address, phase 2 is ACLNN_ERR_PARAM_INVALID.
 ACL_FUNC_VISIBILITY aclnnStatus aclInitTensor(aclTensor* tensor, const int64_t* viewDims,
                                               uint64_t viewDimsNum, aclDataType dataType,
                                               const int64_t* stride, int64_t offset,
@@ -159,7 +161,8 @@ ACL_FUNC_VISIBILITY aclnnStatus aclGetDataType(const aclTensor* tensor, aclDataT
 ACL_FUNC_VISIBILITY aclnnStatus aclSetRawTensorAddr(aclTensor* tensor, void* addr);
 ACL_FUNC_VISIBILITY aclnnStatus aclGetRawTensorAddr(const aclTensor* tensor, void** addr);
 
-// Values are copied. A null pointer makes an array of length 0.
+// Values are copied. A null pointer makes an array of length 0; a size that no memory could hold is
+// refused with null all the same.
 ACL_FUNC_VISIBILITY aclIntArray* aclCreateIntArray(const int64_t* value, uint64_t size);
 ACL_FUNC_VISIBILITY aclFloatArray* aclCreateFloatArray(const float* value, uint64_t size);
 ACL_FUNC_VISIBILITY aclBoolArray* aclCreateBoolArray(const bool* value, uint64_t size);

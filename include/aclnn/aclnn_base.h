@@ -8,7 +8,8 @@
 extern "C" {
 #endif
 
-// Either this or aclInit must come before an operator. configPath is as in aclInit:
+// Either this or aclInit must come before an operator and the functions of acl_rt.h; phase 2 needs
+// aclrtSetDevice or aclrtSetCurrentContext as well. configPath is as in aclInit:
 // ACLNN_ERR_PARAM_INVALID about the file or an environment variable. May be repeated.
 ACL_FUNC_VISIBILITY aclnnStatus aclnnInit(const char* configPath);
 ACL_FUNC_VISIBILITY aclnnStatus aclnnFinalize(void);

@@ -279,7 +279,7 @@ static void memory() {
     CHECK_OK(aclrtGetMemInfo(ACL_HBM_MEM, &free, &total));
     CHECK(0 < free && free <= total);
 
-    // Memory that was freed between the phases.
+    // Memory that was freed between the phases, whatever its size.
     Tensor grad(kShape, values_like(kShape, 1)), output(kShape, values_like(kShape, 2));
     CHECK_OK(aclrtMalloc(&block, 24, ACL_MEM_MALLOC_HUGE_FIRST));
     aclTensor* out = view(kShape, {3, 1}, 0, {6}, block);
@@ -289,6 +289,13 @@ static void memory() {
                 "freed");
     CHECK_FAILS(ACLNN_ERR_PARAM_INVALID, prepare(grad, output, out), "out", "freed");
     CHECK_FAILS(ACL_ERROR_RT_PARAM_INVALID, aclrtMemset(block, 24, 0, 24), "devPtr", "freed");
+    CHECK_OK(aclDestroyTensor(out));
+    CHECK_OK(aclrtMalloc(&block, 1 << 20, ACL_MEM_MALLOC_HUGE_FIRST));  // more than stays
+    out = view(kShape, {3, 1}, 0, {6}, block);
+    CHECK_OK(prepare(grad, output, out));
+    CHECK_OK(aclrtFree(block));
+    CHECK_FAILS(ACLNN_ERR_PARAM_INVALID, aclnnSoftmaxBackward(nullptr, 0, executor, stream), "out",
+                "freed");
     CHECK_OK(aclDestroyTensor(out));
 
     // Addresses that are nobody's.

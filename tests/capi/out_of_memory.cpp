@@ -1,5 +1,5 @@
-// Wherever memory or threads run out, a call fails with a status, leaves no exception and can be
-// repeated.
+// Wherever memory or threads run out, or the system fails in another way, a call fails with a
+// status, leaves no exception and can be repeated.
 #include <dlfcn.h>
 #include <pthread.h>
 
@@ -13,6 +13,7 @@
 static thread_local long g_countdown = -1;
 static thread_local bool g_all_fail = false;
 static thread_local bool g_no_threads = false;
+static thread_local bool g_no_locks = false;
 
 template <class Function>
 static Function next(const char* name) {
@@ -42,6 +43,11 @@ extern "C" int pthread_create(pthread_t* thread, const pthread_attr_t* attribute
     using Create = int (*)(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*);
     static const auto real = next<Create>("pthread_create");
     return g_no_threads ? EAGAIN : real(thread, attributes, function, argument);
+}
+
+extern "C" int pthread_mutex_lock(pthread_mutex_t* mutex) {
+    static const auto real = next<int (*)(pthread_mutex_t*)>("pthread_mutex_lock");
+    return g_no_locks ? EINVAL : real(mutex);
 }
 #pragma GCC visibility pop
 
@@ -139,12 +145,18 @@ int main() {
 
     // A system without another thread to give.
     g_no_threads = true;
-    CHECK_FAILS(ACL_ERROR_INTERNAL_ERROR, aclrtCreateStream(&stream), "aclrtCreateStream",
-                "ACL_ERROR_INTERNAL_ERROR");
-    CHECK_FAILS(ACL_ERROR_INTERNAL_ERROR, aclrtCreateContext(&context, 0), "aclrtCreateContext");
+    CHECK_FAILS(ACL_ERROR_BAD_ALLOC, aclrtCreateStream(&stream), "aclrtCreateStream",
+                "thread could not be started", "ACL_ERROR_BAD_ALLOC");
+    CHECK_FAILS(ACL_ERROR_BAD_ALLOC, aclrtCreateContext(&context, 0), "aclrtCreateContext",
+                "thread");
     g_no_threads = false;
     CHECK_OK(aclrtCreateStream(&stream));
     CHECK_OK(aclrtSynchronizeStream(stream));
     CHECK_OK(aclrtDestroyStream(stream));
+
+    g_no_locks = true;
+    const int status = aclrtSetDevice(0);
+    g_no_locks = false;
+    CHECK_FAILS(ACL_ERROR_INTERNAL_ERROR, status, "aclrtSetDevice", "ACL_ERROR_INTERNAL_ERROR");
     stop();
 }

@@ -1,5 +1,7 @@
 // One executor, many runs: with other values, other addresses, other workspaces; and what a change
 // of address may break.
+#include <algorithm>
+
 #include "acl_test.h"
 
 static const Shape kShape = {3, 4};
@@ -79,6 +81,41 @@ int main() {
     CHECK_OK(aclDestroyAclOpExecutor(executor));
     CHECK_FAILS(ACLNN_ERR_INNER_NULLPTR, aclSetInputTensorAddr(executor, 0, grad, nullptr),
                 "executor", "destroyed");
+
+    // A description that is changed after phase 1 is refused, until it is that of phase 1 again.
+    aclTensor* changed = aclCreateTensor(kShape.data(), 2, ACL_FLOAT, nullptr, 0, ACL_FORMAT_ND,
+                                         kShape.data(), 2, out.memory());
+    CHECK_OK(aclnnSoftmaxBackwardGetWorkspaceSize(grad, output, 1, changed, &size, &executor));
+    CHECK_OK(aclSetAclOpExecutorRepeatable(executor));
+    out.set({});
+    float two[12];
+    std::fill_n(two, 12, Tensor::kGap);
+    const int64_t length = 2, extents[] = {4, 3};
+    const auto init = [&](const int64_t* shape, uint64_t rank, aclDataType dtype, int64_t offset,
+                          void* memory) {
+        return aclInitTensor(changed, shape, rank, dtype, nullptr, offset, ACL_FORMAT_ND, shape,
+                             rank, memory);
+    };
+    const auto is_refused = [&] {
+        CHECK_FAILS(ACLNN_ERR_PARAM_INVALID, aclnnSoftmaxBackward(nullptr, 0, executor, stream),
+                    "aclnnSoftmaxBackward: out:", "address", "aclInitTensor", "phase 1");
+    };
+    CHECK_OK(init(&length, 1, ACL_FLOAT, 0, two));
+    is_refused();
+    CHECK_OK(init(extents, 2, ACL_FLOAT, 0, two));
+    is_refused();
+    CHECK_OK(init(kShape.data(), 2, ACL_FLOAT16, 0, two));
+    is_refused();
+    CHECK_OK(init(kShape.data(), 2, ACL_FLOAT, 1, two));
+    is_refused();
+    for (const float value : two) CHECK(value == Tensor::kGap);
+    CHECK(out.get() == std::vector<float>(12, Tensor::kGap));
+    CHECK_OK(init(kShape.data(), 2, ACL_FLOAT, 0, other_out.memory()));
+    other_out.set({});
+    run();
+    CHECK_CLOSE(other_out.get(), softmax_reference(grad_values, output_values, 4));
+    CHECK_OK(aclDestroyAclOpExecutor(executor));
+    CHECK_OK(aclDestroyTensor(changed));
 
     // A tensor that had no address in phase 1 gets one before the run; it may be destroyed between.
     aclTensor* late = aclCreateTensor(kShape.data(), 2, ACL_FLOAT, nullptr, 0, ACL_FORMAT_ND,

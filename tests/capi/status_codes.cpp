@@ -34,6 +34,11 @@ static void before_start(aclTensor* tensor) {
     std::ofstream(path) << "no json";
     CHECK_FAILS(ACL_ERROR_PARSE_FILE, aclInit(path), "configPath", "JSON");
     CHECK_STATUS(ACLNN_ERR_PARAM_INVALID, aclnnInit(path));
+    for (const char* unreadable : {"/", "."}) {
+        CHECK_FAILS(ACL_ERROR_INVALID_FILE, aclInit(unreadable), "configPath", "can be read",
+                    unreadable);
+        CHECK_STATUS(ACLNN_ERR_PARAM_INVALID, aclnnInit(unreadable));
+    }
     std::ofstream(path) << "{ \"dump\": {} }\n";
     CHECK_OK(aclInit(path));
     CHECK_FAILS(ACL_ERROR_REPEAT_INITIALIZE, aclInit(nullptr), "aclInit");
@@ -69,6 +74,20 @@ static void operators() {
                 "aclnnAvgPool2dBackward: kernelSize:");
     CHECK_FAILS(ACLNN_ERR_INNER_NULLPTR, aclDestroyAclOpExecutor(nullptr), "executor",
                 "ACLNN_ERR_INNER_NULLPTR");
+    // Softmax of nothing succeeds before anything else is looked at, a negative extent too.
+    const int64_t none[] = {0, -1}, negative[] = {2, -1}, storage = 6;
+    aclTensor* tensors[] = {nullptr, nullptr};
+    for (int i = 0; i < 2; ++i)
+        tensors[i] = aclCreateTensor(i == 0 ? none : negative, 2, ACL_FLOAT, nullptr, 0,
+                                     ACL_FORMAT_ND, &storage, 1, nullptr);
+    CHECK_OK(
+        aclnnSoftmaxBackwardGetWorkspaceSize(tensors[0], tensors[0], 7, data, &size, &executor));
+    CHECK(size == 0);
+    CHECK_OK(aclDestroyAclOpExecutor(executor));
+    CHECK_STATUS(ACLNN_ERR_PARAM_INVALID,
+                 aclnnSoftmaxBackwardGetWorkspaceSize(tensors[1], tensors[1], 1, tensors[1], &size,
+                                                      &executor));
+    for (aclTensor* tensor : tensors) CHECK_OK(aclDestroyTensor(tensor));
     // The product of ASCEND_GRAD_SOC lacks PReLU when it is Ascend310P.
     const bool exists = std::string(aclrtGetSocName()) != "Ascend310P";
     const int status =
@@ -123,6 +142,30 @@ static void default_context() {
     CHECK_STATUS(ACL_ERROR_RT_CONTEXT_NULL, aclrtGetCurrentContext(&current));
 }
 
+// aclnnInit alone is enough for both phases and the runtime.
+static void without_acl_init() {
+    const Shape shape = {2, 3};
+    aclTensor* tensor = aclCreateTensor(shape.data(), 2, ACL_FLOAT, nullptr, 0, ACL_FORMAT_ND,
+                                        shape.data(), 2, nullptr);
+    CHECK_STATUS(ACLNN_ERR_RUNTIME_ERROR, softmax(tensor, 0));
+    CHECK_OK(aclnnInit(nullptr));
+    CHECK_OK(softmax(tensor, 0));
+    CHECK_STATUS(ACLNN_ERR_PARAM_NULLPTR, aclnnSoftmaxBackward(nullptr, 0, executor, nullptr));
+    CHECK_OK(aclDestroyTensor(tensor));
+    CHECK_OK(aclrtSetDevice(0));
+    {
+        const std::vector<float> values = values_like(shape, 1);
+        Tensor data(shape, values);
+        CHECK_OK(softmax(data, 1));
+        run_and_wait(aclnnSoftmaxBackward, size, executor, nullptr);
+        CHECK_CLOSE(data.get(), softmax_reference(values, values, 3));
+    }
+    CHECK_OK(aclrtResetDevice(0));
+    CHECK_STATUS(ACL_ERROR_REPEAT_FINALIZE, aclFinalize());
+    CHECK_OK(aclnnFinalize());
+    CHECK_STATUS(ACL_ERROR_UNINITIALIZE, aclrtSetDevice(0));
+}
+
 int main() {
     CHECK(aclGetRecentErrMsg() == nullptr);
     const Shape shape = {2, 3};
@@ -135,11 +178,6 @@ int main() {
     operators();
     CHECK_OK(aclrtResetDevice(0));
     CHECK_OK(aclFinalize());
-    // aclnnInit alone is enough for phase 1.
-    CHECK_STATUS(ACLNN_ERR_RUNTIME_ERROR, softmax(tensor, 0));
-    CHECK_OK(aclnnInit(nullptr));
-    CHECK_OK(softmax(tensor, 0));
-    CHECK_STATUS(ACLNN_ERR_PARAM_NULLPTR, aclnnSoftmaxBackward(nullptr, 0, executor, nullptr));
-    CHECK_OK(aclnnFinalize());
     CHECK_OK(aclDestroyTensor(tensor));
+    without_acl_init();
 }

@@ -172,9 +172,60 @@ static void destroyed_under_way() {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
     CHECK_OK(aclrtDestroyStreamForce(stream));
     caller.join();
-    CHECK_OK(aclrtSynchronizeEvent(recorded));
+    CHECK_FAILS(ACL_ERROR_RT_INVALID_HANDLE, aclrtSynchronizeEvent(recorded), "event", "destroyed");
     CHECK_OK(aclrtDestroyEvent(never));
     CHECK_OK(aclrtDestroyEvent(recorded));
+}
+
+// Who waits for work that is dropped, or for an event that is destroyed, is not told that it is
+// done; another stream goes on.
+static void dropped_under_way() {
+    aclrtStream stream, other;
+    aclrtEvent never, dropped, unreached;
+    CHECK_OK(aclrtCreateStream(&stream));
+    CHECK_OK(aclrtCreateStream(&other));
+    for (aclrtEvent* event : {&never, &dropped, &unreached}) CHECK_OK(aclrtCreateEvent(event));
+    CHECK_OK(aclrtRecordEvent(dropped, other));
+    CHECK_OK(aclrtSynchronizeEvent(dropped));
+    char byte = 'a';
+    CHECK_OK(aclrtStreamWaitEvent(stream, never));
+    CHECK_OK(aclrtMemsetAsync(&byte, 1, 'b', 1, stream));
+    CHECK_OK(aclrtRecordEvent(unreached, stream));
+    CHECK_OK(aclrtRecordEvent(dropped, stream));
+    CHECK_OK(aclrtStreamWaitEvent(other, dropped));
+    const auto fails = [](const char* parameter, auto wait) {
+        return std::thread([parameter, wait] {
+            CHECK_FAILS(ACL_ERROR_RT_INVALID_HANDLE, wait(), parameter, "destroyed");
+        });
+    };
+    std::thread first = fails("event", [=] { return aclrtSynchronizeEvent(unreached); });
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    CHECK_OK(aclrtDestroyEvent(unreached));
+    first.join();
+    std::thread waiting[] = {
+        fails("stream", [=] { return aclrtSynchronizeStream(stream); }),
+        fails("stream", [=] { return aclrtSynchronizeStreamWithTimeout(stream, 60000); }),
+        fails("stream", [] { return aclrtSynchronizeDevice(); }),
+        fails("event", [=] { return aclrtSynchronizeEvent(dropped); }),
+    };
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    CHECK_OK(aclrtDestroyStreamForce(stream));
+    for (std::thread& thread : waiting) thread.join();
+    CHECK(byte == 'a');
+    CHECK_OK(aclrtSynchronizeStream(other));
+    aclrtEventRecordedStatus status = ACL_EVENT_RECORDED_STATUS_COMPLETE;
+    CHECK_OK(aclrtQueryEventStatus(dropped, &status));
+    CHECK(status == ACL_EVENT_RECORDED_STATUS_NOT_READY);
+    float ms;
+    CHECK_FAILS(ACL_ERROR_RT_EVENT_TIMESTAMP_INVALID, aclrtEventElapsedTime(&ms, dropped, dropped),
+                "startEvent");
+    // Recorded anew, it is as any other.
+    CHECK_OK(aclrtRecordEvent(dropped, other));
+    CHECK_OK(aclrtSynchronizeEvent(dropped));
+    CHECK_OK(aclrtQueryEventStatus(dropped, &status));
+    CHECK(status == ACL_EVENT_RECORDED_STATUS_COMPLETE);
+    for (aclrtEvent event : {never, dropped}) CHECK_OK(aclrtDestroyEvent(event));
+    CHECK_OK(aclrtDestroyStream(other));
 }
 
 int main() {
@@ -184,5 +235,6 @@ int main() {
     times();
     long_queue();
     destroyed_under_way();
+    dropped_under_way();
     stop();
 }
