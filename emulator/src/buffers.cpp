@@ -60,7 +60,12 @@ void kill_buffers(Core& core, std::vector<uint32_t>& indices) {
     for (uint32_t i : indices) {
         UbBuffer& b = core.buffers[i];
         b.dead = true;
-        if (b.kind == UbBuffer::kQueue) core.queues[b.queue].dead = true;
+        if (b.freed.set) core.drop_queue_flag(b.freed);
+        if (b.kind != UbBuffer::kQueue) continue;
+        Queue& queue = core.queues[b.queue];
+        queue.dead = true;
+        for (QueuedTensor& item : queue.items)
+            if (item.ready.set) core.drop_queue_flag(item.ready);
     }
     indices.clear();
 }

@@ -37,6 +37,7 @@ struct Flag {
     double time = 0;
     Loc loc;
     bool set = false;
+    int event = -1, id = -1;  // of a queue's flag between two pipes: what it holds meanwhile
 };
 
 // A stretch of UB handed out by InitBuffer: one buffer of a queue, a TBuf, or a pool.
@@ -158,6 +159,10 @@ class Core final : public Order {
 
     Flag make_flag(Pipe pipe, Loc loc) const;
     void take_flag(Pipe pipe, const Flag& flag);
+    // Those of queues, which take an event id from the pool that AllocEventID takes from.
+    Flag make_queue_flag(Pipe from, Pipe to, const Instr& instr);
+    void take_queue_flag(Pipe to, Flag& flag);
+    void drop_queue_flag(Flag& flag);
     void barrier(Pipe pipe);
     void barrier_all();
 
@@ -179,6 +184,7 @@ class Core final : public Order {
     std::vector<uint32_t> remote;               // what this core knows of other cores' agents
     std::map<std::pair<int, int>, Flag> flags;  // (HardEvent, id)
     std::map<int, uint32_t> reserved_events;    // HardEvent -> bit mask
+    std::map<int, uint32_t> queue_events;       // those of them that queues have set
 
     // Control registers.
     AscendC::MaskMode mask_mode = AscendC::MaskMode::NORMAL;

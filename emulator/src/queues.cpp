@@ -98,8 +98,7 @@ UbTensor queue_alloc(uint32_t handle, Loc loc) {
     q.cursor = static_cast<uint32_t>(std::find(q.buffers.begin(), q.buffers.end(), pick) -
                                      q.buffers.begin() + 1);
     UbBuffer& b = core.buffers[pick];
-    if (b.freed.set) core.take_flag(q.producer, b.freed);
-    b.freed.set = false;
+    if (b.freed.set) core.take_queue_flag(q.producer, b.freed);
     b.state = UbBuffer::kAllocated;
     b.alloc_loc = loc;
     ++b.generation;
@@ -118,7 +117,7 @@ void queue_enque(uint32_t handle, const UbTensor& t, Loc loc) {
             "more than " + std::to_string(q.depth) + " EnQue without DeQue: the queue's depth", t,
             static_cast<int64_t>(q.items.size())));
     b->state = UbBuffer::kQueued;
-    q.items.push_back({t, use.core.make_flag(q.producer, loc)});
+    q.items.push_back({t, use.core.make_queue_flag(q.producer, q.consumer, use.instr)});
 }
 
 UbTensor queue_deque(uint32_t handle, Loc loc) {
@@ -132,10 +131,10 @@ UbTensor queue_deque(uint32_t handle, Loc loc) {
         core.report(std::move(r));
         throw StopKernel{};
     }
-    const QueuedTensor item = q.items.front();
+    QueuedTensor item = q.items.front();
     q.items.pop_front();
     core.buffers[item.tensor.buffer].state = UbBuffer::kTaken;
-    core.take_flag(q.consumer, item.ready);
+    core.take_queue_flag(q.consumer, item.ready);
     UbTensor t = item.tensor;
     t.bytes = core.buffers[t.buffer].bytes;
     return t;
@@ -148,7 +147,8 @@ void queue_enque(uint32_t handle, const UbTensor& t, TPosition src, TPosition ds
     UbBuffer* b = own_buffer(use, handle, t, UbBuffer::kAllocated, UbBuffer::kTaken, "allocated");
     if (b == nullptr) return;
     b->state = UbBuffer::kQueued;
-    q.items.push_back({t, use.core.make_flag(producer_of(src, dst), loc)});
+    q.items.push_back(
+        {t, use.core.make_queue_flag(producer_of(src, dst), consumer_of(src, dst), use.instr)});
 }
 
 UbTensor queue_deque(uint32_t handle, TPosition src, TPosition dst, Loc loc) {
@@ -164,7 +164,7 @@ void queue_free(uint32_t handle, const UbTensor& t, Loc loc) {
     Queue& q = *find_queue(use, handle);
     UbBuffer* b = own_buffer(use, handle, t, UbBuffer::kTaken, UbBuffer::kAllocated, "taken out");
     if (b == nullptr) return;
-    b->freed = use.core.make_flag(q.consumer, loc);
+    b->freed = use.core.make_queue_flag(q.consumer, q.producer, use.instr);
     b->state = UbBuffer::kFree;
 }
 
@@ -190,8 +190,7 @@ void queue_free_all_events(uint32_t handle, Loc loc) {
     Queue& q = *find_queue(use, handle);
     for (uint32_t i : q.buffers) {
         UbBuffer& b = use.core.buffers[i];
-        if (b.freed.set) use.core.take_flag(q.producer, b.freed);
-        b.freed.set = false;
+        if (b.freed.set) use.core.take_queue_flag(q.producer, b.freed);
     }
 }
 

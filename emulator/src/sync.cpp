@@ -65,7 +65,52 @@ bool check_event(Core& core, const Instr& instr, HardEvent event, int32_t id) {
     return false;
 }
 
+// The lowest id that is free, reserved; reports where none is.
+int reserve_event(Core& core, HardEvent event, const Instr& instr) {
+    uint32_t& reserved = core.reserved_events[static_cast<int>(event)];
+    for (int id = 0; id < core.soc.event_ids; ++id) {
+        if ((reserved >> id & 1u) != 0) continue;
+        reserved |= 1u << id;
+        return id;
+    }
+    core.report(core.make("event-exhausted", instr,
+                          "all event ids of " + event_name(event) + " are reserved"));
+    return -1;
+}
+
+// The event between two pipes; -1 where there is none.
+int event_between(Pipe from, Pipe to) {
+    for (int i = 0; i <= static_cast<int>(HardEvent::MTE3_S); ++i) {
+        const Ends ends = ends_of(static_cast<HardEvent>(i));
+        if (ends.from == from && ends.to == to) return i;
+    }
+    return -1;
+}
+
 }  // namespace
+
+Flag Core::make_queue_flag(Pipe from, Pipe to, const Instr& instr) {
+    Flag flag = make_flag(from, instr.loc);
+    // Within a pipe queues put a barrier.
+    flag.event = from == to ? -1 : event_between(from, to);
+    if (flag.event < 0) return flag;
+    flag.id = reserve_event(*this, static_cast<HardEvent>(flag.event), instr);
+    if (flag.id >= 0) queue_events[flag.event] |= 1u << flag.id;
+    return flag;
+}
+
+void Core::take_queue_flag(Pipe to, Flag& flag) {
+    take_flag(to, flag);
+    drop_queue_flag(flag);
+}
+
+void Core::drop_queue_flag(Flag& flag) {
+    flag.set = false;
+    if (flag.id < 0) return;
+    queue_events[flag.event] &= ~(1u << flag.id);
+    reserved_events[flag.event] &= ~(1u << flag.id);
+}
+
 }  // namespace ascendc_emulator
 
 namespace ascendc_emulator::rt {
@@ -81,6 +126,15 @@ void set_flag(HardEvent event, int32_t id, Loc loc) {
                                  " is already set: a WaitFlag is missing in between");
         r.other = "SetFlag at " + std::string(flag.loc.file ? flag.loc.file : "?") + ":" +
                   std::to_string(flag.loc.line);
+        r.index = id;
+        core.report(std::move(r));
+    }
+    if ((core.queue_events[static_cast<int>(event)] >> id & 1u) != 0 &&
+        core.launch.options.check_sync) {
+        Report r =
+            core.make("event-set-twice", instr,
+                      event_name(event) + " id " + std::to_string(id) +
+                          " is set by a queue: take an id from AllocEventID or FetchEventID");
         r.index = id;
         core.report(std::move(r));
     }
@@ -121,15 +175,8 @@ AscendC::TEventID fetch_event(HardEvent event, Loc loc) {
 AscendC::TEventID alloc_event(HardEvent event, Loc loc) {
     Core& core = current_core("AllocEventID");
     const Instr instr = core.begin("AllocEventID", kS, loc);
-    uint32_t& reserved = core.reserved_events[static_cast<int>(event)];
-    for (int id = 0; id < core.soc.event_ids; ++id) {
-        if ((reserved >> id & 1u) != 0) continue;
-        reserved |= 1u << id;
-        return static_cast<AscendC::TEventID>(id);
-    }
-    core.report(core.make("event-exhausted", instr,
-                          "all event ids of " + event_name(event) + " are reserved"));
-    return 0;
+    const int id = reserve_event(core, event, instr);
+    return static_cast<AscendC::TEventID>(id < 0 ? 0 : id);
 }
 
 void release_event(HardEvent event, AscendC::TEventID id, Loc loc) {

@@ -14,8 +14,9 @@ BROKEN_KERNEL(1) {
     auto b = in.AllocTensor<float>();
     if (repaired) {
         DataCopy(b, source, 1024);
-        SetFlag<HardEvent::MTE2_V>(0);
-        WaitFlag<HardEvent::MTE2_V>(0);
+        const auto id = static_cast<event_t>(pipe.FetchEventID(HardEvent::MTE2_V));
+        SetFlag<HardEvent::MTE2_V>(id);
+        WaitFlag<HardEvent::MTE2_V>(id);
     }
     a = in.DeQue<float>();
     auto c = out.AllocTensor<float>();
