@@ -30,6 +30,19 @@ def calls_core(function: F) -> F:
     return functools.update_wrapper(made, function)
 
 
+def named_after(operator: Callable[..., Any], module: str) -> Callable[[F], F]:
+    """Gives a function of `module` the name and parameters of the operator that it is a form of."""
+
+    def named(function: F) -> F:
+        functools.update_wrapper(function, operator)
+        # Or inspect would show the operator's source.
+        del function.__wrapped__  # type: ignore[attr-defined]
+        function.__module__ = module
+        return function
+
+    return named
+
+
 def bind(
     name: str, signature: inspect.Signature, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> dict[str, Any]:

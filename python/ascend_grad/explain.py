@@ -8,13 +8,12 @@ device itself is not needed.
 
 from __future__ import annotations
 
-import functools
 import inspect
 from collections.abc import Callable
 from typing import Any
 
 from ascend_grad import _core, ops, settings
-from ascend_grad._signatures import bind
+from ascend_grad._signatures import bind, named_after
 
 
 class Plan(dict[str, Any]):
@@ -50,7 +49,7 @@ def _explained(operator: Callable[..., Any]) -> Callable[..., Plan]:
     prepare = getattr(_core, "prepare_" + name)
     explain = getattr(_core, "explain_" + name)
 
-    @functools.wraps(operator)
+    @named_after(operator, __name__)
     def explained(*args: Any, **kwargs: Any) -> Plan:
         arguments = bind(name, signature, args, kwargs)
         device = arguments["device"]
@@ -60,8 +59,6 @@ def _explained(operator: Callable[..., Any]) -> Callable[..., Plan]:
         executor = prepare(*arguments.values())
         return Plan(operator=name, device="cpu", workspace_size=executor.workspace_size)
 
-    del explained.__wrapped__  # type: ignore[attr-defined]
-    explained.__module__ = __name__
     explained.__signature__ = signature.replace(return_annotation=Plan)  # type: ignore[attr-defined]
     explained.__doc__ = f"The plan of `ascend_grad.{name}`; takes the same arguments."
     return explained

@@ -14,14 +14,13 @@ which is what None reads, waits for that queue.
 
 from __future__ import annotations
 
-import functools
 import inspect
 from collections.abc import Callable
 from operator import index
 from typing import Any
 
 from ascend_grad import _core, ops, settings
-from ascend_grad._signatures import bind
+from ascend_grad._signatures import bind, named_after
 
 DeviceArray = _core.DeviceArray
 
@@ -76,7 +75,7 @@ def _on_device(operator: Callable[..., Any]) -> Callable[..., Any]:
         ]
     )
 
-    @functools.wraps(operator)
+    @named_after(operator, __name__)
     def on_device(*args: Any, **kwargs: Any) -> Any:
         arguments = bind(name, signature, args, kwargs)
         soc, stream, device = (arguments.pop(key) for key in ("soc", "stream", "device"))
@@ -96,8 +95,6 @@ def _on_device(operator: Callable[..., Any]) -> Callable[..., Any]:
             return type(results)(*(result and given[id(result)] for result in results))
         return given[id(results)]
 
-    del on_device.__wrapped__  # type: ignore[attr-defined]
-    on_device.__module__ = __name__
     on_device.__signature__ = signature  # type: ignore[attr-defined]
     on_device.__doc__ = f"`ascend_grad.{name}` on memory of the device; see this module's text."
     return on_device

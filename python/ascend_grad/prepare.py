@@ -7,13 +7,12 @@ the same result objects with new values.
 
 from __future__ import annotations
 
-import functools
 import inspect
 from collections.abc import Callable
 from typing import Any
 
 from ascend_grad import _core, ops
-from ascend_grad._signatures import bind
+from ascend_grad._signatures import bind, named_after
 
 Executor = _core.Executor
 
@@ -24,12 +23,10 @@ def _prepared(operator: Callable[..., Any]) -> Callable[..., _core.Executor]:
     signature = inspect.signature(operator)
     make = getattr(_core, "prepare_" + name)
 
-    @functools.wraps(operator)
+    @named_after(operator, __name__)
     def prepare(*args: Any, **kwargs: Any) -> _core.Executor:
         return make(*bind(name, signature, args, kwargs).values())
 
-    del prepare.__wrapped__  # type: ignore[attr-defined]
-    prepare.__module__ = __name__
     prepare.__signature__ = signature.replace(  # type: ignore[attr-defined]
         return_annotation=_core.Executor
     )

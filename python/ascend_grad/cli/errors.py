@@ -60,7 +60,9 @@ _CODES = {
             "Python: a device that this build or this machine does not have",
         ),
     ),
-    561000: _Code("ACLNN_ERR_INNER", "the library itself failed", ("memory or threads are exhausted",)),
+    561000: _Code(
+        "ACLNN_ERR_INNER", "the library itself failed", ("memory or threads are exhausted",)
+    ),
     561003: _Code(
         "ACLNN_ERR_INNER_FIND_KERNEL_ERROR", "the product (ASCEND_GRAD_SOC) lacks the operator"
     ),
@@ -77,7 +79,10 @@ _CODES = {
         "an argument of a runtime function is null or outside its range",
         ("a size of 0", "a wrong ASCEND_GRAD_* environment variable, found by aclInit"),
     ),
-    100001: _Code("ACL_ERROR_UNINITIALIZE", "neither aclInit nor aclnnInit was called, or both were ended"),
+    100001: _Code(
+        "ACL_ERROR_UNINITIALIZE",
+        "neither aclInit nor aclnnInit was called, or aclFinalize was since",
+    ),
     100002: _Code("ACL_ERROR_REPEAT_INITIALIZE", "aclInit was called twice"),
     100003: _Code("ACL_ERROR_INVALID_FILE", "aclInit's configuration file cannot be read"),
     100006: _Code("ACL_ERROR_PARSE_FILE", "aclInit's configuration file holds no JSON object"),
@@ -105,7 +110,7 @@ _CODES = {
         "ACL_ERROR_RT_INVALID_HANDLE",
         "a stream, event or context that was destroyed, is of another kind or was made up",
     ),
-    200000: _Code("ACL_ERROR_BAD_ALLOC", "memory is exhausted"),
+    200000: _Code("ACL_ERROR_BAD_ALLOC", "memory or threads are exhausted"),
     207001: _Code("ACL_ERROR_RT_MEMORY_ALLOCATION", "not enough memory for aclrtMalloc"),
     207002: _Code(
         "ACL_ERROR_RT_MEMORY_FREE",
