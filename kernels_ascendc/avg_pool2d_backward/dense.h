@@ -121,20 +121,29 @@ class PoolDense : PoolTile<T> {
 
     __aicore__ inline void sum_rows() {
         const uint32_t pad = static_cast<uint32_t>(t_.pad_height), count = tile_positions();
-        const LocalTensor<float> from = grads(rows_before(rows_.begin) * width_);
-        slide(column_sums(), from, t_.cover_height, width_, count);
-        if (!this->is_tall() || pad == 0) return;
-        const uint32_t plane = height_ * width_;
-        sum_ends(column_sums(), from[pad * width_ * kLanes], pad, height_, width_,
-                 {width_, 1, count / plane, plane, plane});
+        const uint32_t plane = height_ * width_, before = rows_before(rows_.begin) * width_;
+        const bool has_ends = this->is_tall() && pad > 0;
+        const Axis axis{height_, pad, width_, {width_, 1, count / plane, plane, plane}};
+        if (!has_ends || !axis.is_short())
+            slide(column_sums(), grads(before), t_.cover_height, width_, count);
+        if (has_ends) sum_ends(column_sums(), grads(before + pad * width_), axis);
     }
     // The tile, to the begin of grads_: over windows that no tile needs any more.
     __aicore__ inline void sum_columns() {
         const uint32_t pad = static_cast<uint32_t>(t_.pad_width), count = tile_positions();
-        slide(this->grads_, this->tile_lanes(), t_.cover_width, 1, count);
-        sum_ends(this->grads_, column_sums(), pad, width_, 1,
-                 {1, 1, count / width_, width_, width_});
+        const Axis axis{width_, pad, 1, {1, 1, count / width_, width_, width_}};
+        if (!axis.is_short()) slide(this->grads_, this->tile_lanes(), t_.cover_width, 1, count);
+        sum_ends(this->grads_, column_sums(), axis);
     }
+
+    // `extent` elements `step` positions apart, as often as `p` says.
+    struct Axis {
+        uint32_t extent, pad, step;
+        Placement p;
+
+        // Whether all but one element are made like those at the ends.
+        __aicore__ inline bool is_short() const { return extent <= 2 * pad + 3; }
+    };
 
     // to[i] = from[i] + from[i + step] + ..., `terms` of them, i < count, positions: sums of half
     // as many twice, and one more where they are odd. Overwrites what is up to `terms` steps
@@ -172,23 +181,44 @@ class PoolDense : PoolTile<T> {
         }
     }
 
-    // The first and the last `pad` of `extent` elements along an axis, that are `step` apart, whose
-    // windows are those inside it; as often as `p` says.
+    // What slide() gets wrong: the first and the last `pad` elements, whose windows are those
+    // inside the axis. All of a short axis.
     __aicore__ inline void sum_ends(const LocalTensor<float>& to, const LocalTensor<float>& from,
-                                    uint32_t pad, uint32_t extent, uint32_t step,
-                                    const Placement& p) {
-        for (uint32_t side = 0; side < 2; ++side) {
-            const auto at = [&](uint32_t i) {
-                return (side == 0 ? i : extent - 1 - i) * step * kLanes;
-            };
-            for (uint32_t i = 1; i <= pad; ++i) {
-                place(to[at(0)], from[at(i)], i == 1 ? from[at(0)] : to[at(0)], Placing::kSum, p);
-                PipeBarrier<PIPE_V>();
-            }
-            for (uint32_t i = 1; i < pad; ++i) {
-                place(to[at(i)], from[at(i + pad)], to[at(i - 1)], Placing::kSum, p);
-                PipeBarrier<PIPE_V>();
-            }
+                                    const Axis& axis) {
+        const uint32_t pad = axis.pad, kernel = 2 * pad + 1;
+        PipeBarrier<PIPE_V>();
+        if (!axis.is_short()) {
+            sum_end(to, from, axis, pad, false);
+            sum_end(to, from, axis, pad, true);
+            return;
+        }
+        sum_end(to, from, axis, pad + 1, false);
+        sum_end(to, from, axis, axis.extent > kernel ? pad + 1 : pad, true);
+        if (axis.extent == kernel + 2) sum_element(to, from, axis, pad + 1, 1, kernel);
+    }
+    // The first or last `count` elements, pad + 1 at most.
+    __aicore__ inline void sum_end(const LocalTensor<float>& to, const LocalTensor<float>& from,
+                                   const Axis& axis, uint32_t count, bool is_last) {
+        const auto at = [&](uint32_t i) {
+            return (is_last ? axis.extent - 1 - i : i) * axis.step * kLanes;
+        };
+        sum_element(to, from, axis, is_last ? axis.extent - 1 : 0,
+                    is_last ? axis.extent - 1 - axis.pad : 0, axis.pad + 1);
+        for (uint32_t i = 1; i < count; ++i) {
+            place(to[at(i)], from[at(i + axis.pad)], to[at(i - 1)], Placing::kSum, axis.p);
+            PipeBarrier<PIPE_V>();
+        }
+    }
+    // An element from `terms` windows, from the first-th on.
+    __aicore__ inline void sum_element(const LocalTensor<float>& to, const LocalTensor<float>& from,
+                                       const Axis& axis, uint32_t element, uint32_t first,
+                                       uint32_t terms) {
+        const LocalTensor<float> sum = to[element * axis.step * kLanes];
+        for (uint32_t i = 1; i < terms; ++i) {
+            const LocalTensor<float> next = from[(first + i) * axis.step * kLanes];
+            place(sum, next, i == 1 ? from[first * axis.step * kLanes] : sum, Placing::kSum,
+                  axis.p);
+            PipeBarrier<PIPE_V>();
         }
     }
 

@@ -131,9 +131,9 @@ class PoolGeometry {
         shape.lane_stride = planes_ * plane_elements;
         shape.rows = 1;
         shape.columns = count;
-        shape.lanes = static_cast<uint32_t>(least(run_planes_ / planes_, kLanes));
+        shape.lanes = static_cast<uint32_t>(least(run_planes_ / planes_, t_.lanes));
         shape.rest = 0;
-        if (shape.lanes == kLanes) return;
+        if (shape.lanes == t_.lanes) return;
         const int64_t planes = run_planes_ - shape.lanes * planes_;
         const int64_t left = greatest(planes * static_cast<int64_t>(plane_elements) - first, 0);
         if (left < count) {
@@ -153,7 +153,7 @@ class PoolGeometry {
 
   private:
     __aicore__ inline int64_t group_planes() const {
-        return t_.unit_planes * (t_.traversal == kPoolColumns || is_tall() ? 1 : kLanes);
+        return t_.unit_planes * (t_.traversal == kPoolColumns || is_tall() ? 1 : t_.lanes);
     }
     __aicore__ inline int64_t begin_of(int64_t tile, int64_t size, int64_t phase) {
         return greatest(0, tile * size - phase);

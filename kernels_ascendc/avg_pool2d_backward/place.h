@@ -44,17 +44,21 @@ __aicore__ inline uint32_t positions_per_repeat(uint32_t step) {
     return near < kRepeatBlocks ? near : kRepeatBlocks;
 }
 
-__aicore__ inline void place_repeats(const LocalTensor<float>& to, const LocalTensor<float>& a,
-                                     const LocalTensor<float>& b, Placing placing,
-                                     uint32_t positions, uint32_t step, uint32_t repeats,
-                                     uint32_t to_repeat, uint32_t from_repeat) {
+// How an instruction goes on: from block to block of a repeat, and from repeat to repeat; blocks.
+struct PlaceSteps {
+    uint32_t to_block, from_block, to_repeat, from_repeat;
+};
+
+// `repeats` repeats of `blocks` blocks each.
+__aicore__ inline void place_blocks(const LocalTensor<float>& to, const LocalTensor<float>& a,
+                                    const LocalTensor<float>& b, Placing placing, uint32_t blocks,
+                                    uint32_t repeats, const PlaceSteps& steps) {
     constexpr uint32_t kBlockLanes = kBlock<float>;
-    const uint32_t sides = step == 1 ? 1 : kFloatBlocks;
-    const uint64_t mask = positions * (step == 1 ? kLanes : kBlockLanes);
-    const uint8_t to_block = static_cast<uint8_t>(step == 1 ? 1 : step * kFloatBlocks);
-    const uint8_t from_block = static_cast<uint8_t>(sides);
-    const uint8_t to_rep = static_cast<uint8_t>(to_repeat);
-    const uint8_t from_rep = static_cast<uint8_t>(from_repeat);
+    const uint64_t mask = blocks * kBlockLanes;
+    const auto to_block = static_cast<uint8_t>(steps.to_block);
+    const auto from_block = static_cast<uint8_t>(steps.from_block);
+    const auto to_rep = static_cast<uint8_t>(steps.to_repeat);
+    const auto from_rep = static_cast<uint8_t>(steps.from_repeat);
     const bool as_to = placing == Placing::kAdd;
     const UnaryRepeatParams copied(to_block, from_block, to_rep, from_rep);
     const BinaryRepeatParams added(to_block, from_block, as_to ? to_block : from_block, to_rep,
@@ -62,15 +66,30 @@ __aicore__ inline void place_repeats(const LocalTensor<float>& to, const LocalTe
     for (uint32_t done = 0; done < repeats; done += kMaxRepeat) {
         const uint32_t left = repeats - done;
         const uint8_t count = static_cast<uint8_t>(left < kMaxRepeat ? left : kMaxRepeat);
-        for (uint32_t side = 0; side < sides; ++side) {
-            const uint32_t to_at = (done * to_repeat + side) * kBlockLanes;
-            const uint32_t from_at = (done * from_repeat + side) * kBlockLanes;
-            if (placing == Placing::kCopy) {
-                Adds(to[to_at], a[from_at], 0.0f, mask, count, copied);
-            } else {
-                Add(to[to_at], a[from_at], b[as_to ? to_at : from_at], mask, count, added);
-            }
+        const uint32_t to_at = done * steps.to_repeat * kBlockLanes;
+        const uint32_t from_at = done * steps.from_repeat * kBlockLanes;
+        if (placing == Placing::kCopy) {
+            Adds(to[to_at], a[from_at], 0.0f, mask, count, copied);
+        } else {
+            Add(to[to_at], a[from_at], b[as_to ? to_at : from_at], mask, count, added);
         }
+    }
+}
+
+// Repeats of so many positions, `step` apart in `to`.
+__aicore__ inline void place_repeats(const LocalTensor<float>& to, const LocalTensor<float>& a,
+                                     const LocalTensor<float>& b, Placing placing,
+                                     uint32_t positions, uint32_t step, uint32_t repeats,
+                                     uint32_t to_repeat, uint32_t from_repeat) {
+    if (step == 1) {
+        place_blocks(to, a, b, placing, positions * kFloatBlocks, repeats,
+                     {1, 1, to_repeat, from_repeat});
+        return;
+    }
+    for (uint32_t side = 0; side < kFloatBlocks; ++side) {
+        const uint32_t at = side * kBlock<float>;
+        place_blocks(to[at], a[at], b[at], placing, positions, repeats,
+                     {step * kFloatBlocks, kFloatBlocks, to_repeat, from_repeat});
     }
 }
 
@@ -99,6 +118,114 @@ __aicore__ inline void place_row(const LocalTensor<float>& to, const LocalTensor
                       placing, rest, step, 1, 0, 0);
 }
 
+// Rows that do not continue each other, by instructions along a row each, or down the rows with
+// some neighbouring columns to a repeat, or with a block of eight rows to a repeat, either along
+// the columns or down the rows: what takes least, in cycles of which an instruction's start takes
+// some and a repeat one.
+class PlaceRows {
+    static constexpr uint32_t kStart = 14;
+
+  public:
+    __aicore__ inline PlaceRows(const Placement& p, Placing placing)
+        : p_(p),
+          placing_(placing),
+          as_to_(placing == Placing::kAdd),
+          at_once_(positions_per_repeat(p.step)),
+          sides_(p.step == 1 ? 1 : kFloatBlocks),
+          to_row_(p.to_row * kFloatBlocks),
+          from_row_(p.from_row * kFloatBlocks) {}
+
+    __aicore__ inline void run(const LocalTensor<float>& to, const LocalTensor<float>& a,
+                               const LocalTensor<float>& b) const {
+        const uint32_t further = to_row_ > from_row_ ? to_row_ : from_row_;
+        if (at_once_ == 0 || further > kMaxBlockStride) {
+            run_along(to, a, b);
+            return;
+        }
+        const uint32_t parts = (p_.columns - 1) / at_once_ + 1;
+        const uint32_t groups = p_.rows / kRepeatBlocks, rest = p_.rows % kRepeatBlocks;
+        const uint32_t along = p_.rows * (sides_ * kStart + parts);
+        const uint32_t down = parts * sides_ * (kStart + p_.rows);
+        const uint32_t group = sides_ * kStart + p_.columns * kFloatBlocks;
+        const uint32_t across = (groups + (rest > 0 ? 1 : 0)) * group;
+        const bool has_groups = groups > 1 && further * kRepeatBlocks <= kMaxBlockStride;
+        const uint32_t groups_down =
+            has_groups ? p_.columns * kFloatBlocks * (kStart + groups) + (rest > 0 ? group : 0)
+                       : UINT32_MAX;
+        const uint32_t least_blocks = across < groups_down ? across : groups_down;
+        if (along <= down && along <= least_blocks) {
+            run_along(to, a, b);
+        } else if (down <= least_blocks) {
+            run_down(to, a, b);
+        } else if (across <= groups_down) {
+            run_across(to, a, b, 0);
+        } else {
+            run_groups_down(to, a, b, groups);
+        }
+    }
+
+  private:
+    __aicore__ inline LocalTensor<float> second(const LocalTensor<float>& b, uint32_t to,
+                                                uint32_t from) const {
+        return b[as_to_ ? to : from];
+    }
+    __aicore__ inline void run_along(const LocalTensor<float>& to, const LocalTensor<float>& a,
+                                     const LocalTensor<float>& b) const {
+        for (uint32_t row = 0; row < p_.rows; ++row) {
+            const uint32_t from = row * p_.from_row * kLanes, target = row * p_.to_row * kLanes;
+            place_row(to[target], a[from], second(b, target, from), placing_, p_.columns, p_.step);
+        }
+    }
+    __aicore__ inline void run_down(const LocalTensor<float>& to, const LocalTensor<float>& a,
+                                    const LocalTensor<float>& b) const {
+        for (uint32_t first = 0; first < p_.columns; first += at_once_) {
+            const uint32_t left = p_.columns - first;
+            const uint32_t from = first * kLanes, target = first * p_.step * kLanes;
+            place_repeats(to[target], a[from], second(b, target, from), placing_,
+                          left < at_once_ ? left : at_once_, p_.step, p_.rows, to_row_, from_row_);
+        }
+    }
+    // From `first` on; neighbouring columns are as many neighbouring blocks.
+    __aicore__ inline void run_across(const LocalTensor<float>& to, const LocalTensor<float>& a,
+                                      const LocalTensor<float>& b, uint32_t first) const {
+        const uint32_t repeats = p_.columns * (kFloatBlocks / sides_);
+        const PlaceSteps steps{to_row_, from_row_, sides_ == 1 ? 1 : p_.step * kFloatBlocks,
+                               sides_};
+        for (uint32_t row = first; row < p_.rows; row += kRepeatBlocks) {
+            const uint32_t left = p_.rows - row;
+            for (uint32_t side = 0; side < sides_; ++side) {
+                const uint32_t from = row * p_.from_row * kLanes + side * kBlock<float>;
+                const uint32_t target = row * p_.to_row * kLanes + side * kBlock<float>;
+                place_blocks(to[target], a[from], second(b, target, from), placing_,
+                             left < kRepeatBlocks ? left : kRepeatBlocks, repeats, steps);
+            }
+        }
+    }
+    // Eight rows as often as they are whole.
+    __aicore__ inline void run_groups_down(const LocalTensor<float>& to,
+                                           const LocalTensor<float>& a, const LocalTensor<float>& b,
+                                           uint32_t groups) const {
+        const PlaceSteps steps{to_row_, from_row_, to_row_ * kRepeatBlocks,
+                               from_row_ * kRepeatBlocks};
+        for (uint32_t column = 0; column < p_.columns; ++column) {
+            for (uint32_t side = 0; side < kFloatBlocks; ++side) {
+                const uint32_t from = column * kLanes + side * kBlock<float>;
+                const uint32_t target = column * p_.step * kLanes + side * kBlock<float>;
+                place_blocks(to[target], a[from], second(b, target, from), placing_, kRepeatBlocks,
+                             groups, steps);
+            }
+        }
+        run_across(to, a, b, groups * kRepeatBlocks);
+    }
+
+    const Placement p_;
+    const Placing placing_;
+    const bool as_to_;
+    const uint32_t at_once_;            // positions of a repeat along a row
+    const uint32_t sides_;              // instructions for neighbouring columns
+    const uint32_t to_row_, from_row_;  // blocks
+};
+
 __aicore__ inline void place(const LocalTensor<float>& to, const LocalTensor<float>& a,
                              const LocalTensor<float>& b, Placing placing, const Placement& p) {
     if (p.rows == 1 || (p.columns == p.from_row && p.to_row == p.step * p.from_row)) {
@@ -115,25 +242,7 @@ __aicore__ inline void place(const LocalTensor<float>& to, const LocalTensor<flo
                                 static_cast<uint16_t>(from_gap), static_cast<uint16_t>(to_gap)));
         return;
     }
-    // Either repeats run along a row, or, with fewer instructions where rows are short, down them.
-    const uint32_t to_repeat = p.to_row * kFloatBlocks, from_repeat = p.from_row * kFloatBlocks;
-    const uint32_t at_once = positions_per_repeat(p.step);
-    const bool down = to_repeat <= kMaxBlockStride && from_repeat <= kMaxBlockStride &&
-                      at_once > 0 && (p.columns - 1) / at_once + 1 < p.rows;
-    const bool as_to = placing == Placing::kAdd;
-    if (!down) {
-        for (uint32_t row = 0; row < p.rows; ++row) {
-            const uint32_t from = row * p.from_row * kLanes, target = row * p.to_row * kLanes;
-            place_row(to[target], a[from], b[as_to ? target : from], placing, p.columns, p.step);
-        }
-        return;
-    }
-    for (uint32_t first = 0; first < p.columns; first += at_once) {
-        const uint32_t left = p.columns - first;
-        const uint32_t from = first * kLanes, target = first * p.step * kLanes;
-        place_repeats(to[target], a[from], b[as_to ? target : from], placing,
-                      left < at_once ? left : at_once, p.step, p.rows, to_repeat, from_repeat);
-    }
+    PlaceRows(p, placing).run(to, a, b);
 }
 
 }  // namespace kernels

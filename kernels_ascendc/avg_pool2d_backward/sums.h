@@ -47,12 +47,9 @@ class PoolSums : PoolTile<T> {
   private:
     __aicore__ inline bool takes_whole_rows() const { return t_.traversal != kPoolParts; }
     __aicore__ inline bool takes_whole_planes() const { return t_.traversal == kPoolPlanes; }
-    // Whole planes whose windows lie one below the other are one tall plane; else each is alone.
+    // Whole planes whose sums lie one below the other are one tall plane; else each is alone.
     __aicore__ inline uint32_t stacked_planes() const {
-        const bool is_stacked = takes_whole_planes() && t_.sum_rows == t_.grad_height &&
-                                t_.grad_height == t_.windows_height &&
-                                t_.height == t_.grad_height * t_.stride_height;
-        return is_stacked ? static_cast<uint32_t>(planes_) : 1;
+        return takes_whole_planes() && t_.apart_end == 0 ? static_cast<uint32_t>(planes_) : 1;
     }
     // Behind the rows of windows that exist.
     __aicore__ inline int64_t end_of_windows() const { return least(last_, t_.windows_height); }
@@ -111,22 +108,32 @@ class PoolSums : PoolTile<T> {
             for (uint32_t p = 0; p < planes_; ++p)
                 divisors_.divide_row(grads(p * plane + row * pitch_));
         }
-        const uint32_t stacked = stacked_planes();
-        if (stacked == 1 && rows < planes_) {
-            for (uint32_t row = 0; row < rows; ++row) {
-                sum_columns(sums_[sums_at(end_ + row)], row * pitch_,
-                            static_cast<uint32_t>(planes_), plane, plane_sums_);
-            }
-        } else {
-            for (uint32_t p = 0; p < planes_ && rows > 0; p += stacked) {
-                sum_columns(sums_[p * plane_sums_ * kLanes + sums_at(end_)], p * plane,
-                            stacked * rows, pitch_, t_.tile_pitch);
-            }
-        }
+        if (rows > 0) sum_windows(rows);
         end_ = whole ? last_ : end_ + rows;
         // What a load holds beyond whole rows waits for the next.
         waiting_ = whole ? 0 : waiting_ - rows * pitch_;
         this->move(this->grads_, t_.margin, t_.margin + rows * pitch_, waiting_);
+    }
+
+    // Of the rows of windows that were loaded, `rows` of each plane.
+    __aicore__ inline void sum_windows(uint32_t rows) {
+        if (t_.apart_end == 0) {
+            sum_columns(sums_[sums_at(end_)], static_cast<uint32_t>(planes_) * rows, t_.scratch);
+            return;
+        }
+        // One below the other, and from there to their places.
+        const LocalTensor<float> sums = this->tile_lanes();
+        const uint32_t height = static_cast<uint32_t>(t_.grad_height);
+        const uint32_t all = static_cast<uint32_t>(planes_) * height;
+        if (t_.kernel_width < t_.stride_width) {  // some columns no window covers
+            PipeBarrier<PIPE_V>();
+            this->fill(sums, 0.0f, all * t_.tile_pitch);
+        }
+        sum_columns(sums, all, t_.apart_end);
+        place(sums_[sums_at(end_)], sums, sums, Placing::kCopy,
+              {rows * t_.tile_pitch, 1, static_cast<uint32_t>(planes_), plane_sums_,
+               height * t_.tile_pitch});
+        PipeBarrier<PIPE_V>();
     }
 
     // To positions of grads() from `at` on; returns how many.
@@ -146,10 +153,9 @@ class PoolSums : PoolTile<T> {
         return static_cast<uint32_t>(row - first_) * t_.tile_pitch * kLanes;
     }
 
-    // `rows` rows of sums, `to_row` apart, from the rows of windows that begin at position `at` of
-    // grads(), `from_row` apart.
-    __aicore__ inline void sum_columns(const LocalTensor<float>& to, uint32_t at, uint32_t rows,
-                                       uint32_t from_row, uint32_t to_row) {
+    // Sums of the first `rows` rows of grads(). Overwrites lanes_ from position `scratch` on.
+    __aicore__ inline void sum_columns(const LocalTensor<float>& to, uint32_t rows,
+                                       uint32_t scratch) {
         Columns columns;
         columns.begin = columns_.begin;
         columns.end = columns_.end;
@@ -169,12 +175,12 @@ class PoolSums : PoolTile<T> {
         columns.stride = t_.stride_width;
         columns.pad = t_.pad_width;
         columns.cover = t_.cover_width;
-        columns.from_row = from_row;
-        columns.to_row = to_row;
+        columns.from_row = pitch_;
+        columns.to_row = t_.tile_pitch;
         columns.from = this->grads_;
-        columns.from_at = t_.margin + at;
+        columns.from_at = t_.margin;
         columns.to = to;
-        columns.scratch = {this->lanes_[t_.scratch * kLanes], t_.tile_positions - t_.scratch};
+        columns.scratch = {this->lanes_[scratch * kLanes], t_.tile_positions - scratch};
         columns.sum(rows);
     }
 
@@ -221,10 +227,15 @@ class PoolSums : PoolTile<T> {
 
     // Whether one row of all planes at a time takes fewer instructions than one plane at a time.
     __aicore__ inline bool has_few_rows(uint32_t tile_rows) const {
+        const uint32_t planes = static_cast<uint32_t>(planes_), cover = t_.cover_height;
+        const uint32_t stride = static_cast<uint32_t>(t_.stride_height);
+        if (cover == 1) return tile_rows < planes * stride;
         const bool is_near = tile_rows * t_.tile_pitch * kFloatBlocks <= kMaxBlockStride &&
                              plane_sums_ * kFloatBlocks <= kMaxBlockStride;
-        return tile_rows < planes_ * t_.stride_height &&
-               (t_.cover_height == 1 || (is_near && t_.cover_height < 4));
+        // With many windows sums of two are made of a plane at a time.
+        const uint32_t alone = cover < 4 ? cover - 1 : cover / 2 + cover % 2;
+        return is_near && tile_rows * (cover - 1) * ((planes - 1) / kRepeatBlocks + 1) <
+                              planes * stride * alone;
     }
 
     // Moves the sums that later rows need to the begin.

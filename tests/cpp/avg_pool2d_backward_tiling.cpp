@@ -122,7 +122,10 @@ struct Case {
     }
     void check_shares() const {
         const bool is_plane = is(kPoolColumns) || is_tall();
-        const int64_t groups = divide_up(planes, (is_plane ? 1 : 16) * t.unit_planes);
+        const int64_t groups = divide_up(planes, (is_plane ? 1 : t.lanes) * t.unit_planes);
+        const bool has_tiles = is(kPoolRows) || is(kPoolParts);
+        require(t.lanes == 16 || (has_tiles && !is_plane && product.has_byte_copies), "lanes");
+        require(is_plane || groups == divide_up(planes, 16 * t.unit_planes), "unused lanes");
         const int64_t tiles = t.tiles_height * t.tiles_width;
         require(t.units == divide_up(groups * tiles, t.unit_tiles), "tiles");
         require(t.lane_planes % t.unit_planes == 0, "planes of a run");
@@ -182,6 +185,7 @@ struct Case {
             check_lanes();
         } else {
             require(t.lane_planes * plane <= t.load_elements, "load of planes");
+            check_apart();
         }
         require(t.divisor_columns >= columns, "divisors");
         require(t.divisor_planes == 0 || is(kPoolPlanes) || is_tall(), "divisors of whole planes");
@@ -199,6 +203,16 @@ struct Case {
         require(t.grad_positions >= 2 * t.margin + waiting + t.load_elements, "gradients");
         require(t.margin >= cover_width(), "margin");
         require(t.sum_rows >= rows + cover_height() - 1, "rows of sums");
+    }
+
+    // Sums over columns of planes one below the other, where rows of zeros come between these.
+    void check_apart() const {
+        const bool is_one = t.lane_planes == 1 || (t.sum_rows == t.grad_height &&
+                                                   height == t.grad_height * t.stride_height);
+        require((t.apart_end == 0) == is_one, "planes that go apart");
+        const int64_t sums = t.lane_planes * t.grad_height * t.tile_pitch;
+        require(is_one || t.apart_end == t.tile_begin + sums, "sums of planes");
+        require(t.apart_end <= t.tile_positions, "room for sums of planes");
     }
 
     // Planes one below the other.

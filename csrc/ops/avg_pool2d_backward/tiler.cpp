@@ -76,7 +76,15 @@ void PoolTiler::consider(Choice c) {
     for (c.unit = 1; c.unit <= 8 && c.unit < whole; c.unit *= 2) consider_unit(c);
 }
 
-void PoolTiler::consider_unit(const Choice& c) {
+// Groups of few planes have fewer lanes where they are more alike then.
+void PoolTiler::consider_unit(Choice c) {
+    consider_lanes(c);
+    const bool has_tiles = (c.traversal == kPoolRows && !is_tall(c)) || c.traversal == kPoolParts;
+    c.lanes = divide_up(t_.planes, divide_up(t_.planes, kLanes));
+    if (has_tiles && c.lanes < kLanes && product_.has_byte_copies) consider_lanes(c);
+}
+
+void PoolTiler::consider_lanes(const Choice& c) {
     const int64_t plane = plan_.height.extent * plan_.width.extent;
     if (c.lane_planes > 1 && plane > 1 << 14) return;
     // Without DataCopyPad a store of less than a block is made by the scalar unit.

@@ -1,6 +1,8 @@
 // Chooses the tiling of AvgPool2dBackward's device kernel.
 #pragma once
 
+#include <algorithm>
+
 #include "device/costs.h"
 #include "device/product.h"
 #include "ops/avg_pool2d_backward/op.h"
@@ -32,6 +34,7 @@ class PoolTiler {
         uint32_t store_buffers;
         int64_t unit = 0;  // rows that a core takes at least; 0: whole windows
         bool dense = false;
+        int64_t lanes = kLanes;
     };
 
     int64_t even() const {
@@ -50,20 +53,24 @@ class PoolTiler {
     void consider_tall();
     // For one window that covers whole planes: false where buffers hold too little of these.
     bool choose_fill();
-    // Keeps the choice if it is the fastest so far; with fewer rows to a unit as well.
+    // Keeps the choice if it is the fastest so far; with fewer rows to a unit and fewer lanes as
+    // well.
     void consider(Choice choice);
-    void consider_unit(const Choice& choice);
+    void consider_unit(Choice choice);
+    void consider_lanes(const Choice& choice);
 
     void set(const Choice& choice);
     void set_buffers(const Choice& choice);
     void set_columns();
     void set_dense(const Choice& choice, int64_t wide);
+    int64_t pairs_begin() const { return std::max(t_.scratch, t_.apart_end); }
     int64_t pair_positions() const;
     bool fits() const;  // what set() set
 
     // A rough count of a core's cycles with what set() set.
     double cycles(const Choice& choice) const;
     double vector_cycles() const;
+    double plane_instructions(double loads) const;
     double dense_cycles(const Choice& choice, double loads, double stores) const;
     double cycles_by_columns(const Choice& choice) const;
 

@@ -27,15 +27,54 @@ struct Doublings {
     }
 };
 
+constexpr double kInstruction = 16;      // what one takes to start
+constexpr int64_t kRepeatRows = 8;       // of which a repeat may take a block each
+constexpr int64_t kNearPositions = 127;  // that neighbouring repeats may be apart
+
+// For sums of so many terms; from four on with sums of two, where there is room for these.
+uint32_t additions(uint32_t terms) {
+    return terms < 4 ? std::max(terms - 1, 1u) : terms / 2 + terms % 2;
+}
+
+// As kernels_ascendc/avg_pool2d_backward/dense.h: instructions for what sliding sums get wrong at
+// both ends of an axis, or for all of a short one.
+struct DenseAxis {
+    bool is_short;
+    double ends;
+
+    DenseAxis(int64_t extent, int64_t pad) {
+        const int64_t more = extent - (2 * pad + 1);
+        is_short = pad > 0 && more <= 2;
+        const int64_t all = more == 2 ? 6 * pad : 4 * pad - 1 + more;
+        ends = static_cast<double>(pad == 0 ? 0 : is_short ? all : 4 * pad - 2);
+    }
+};
+
+// As kernels_ascendc/avg_pool2d_backward/place.h chooses: columns of `rows` rows `pitch` apart.
+double placing_cycles(int64_t columns, int64_t rows, int64_t pitch) {
+    constexpr int64_t kBlocks = 2;  // of a position
+    const auto number = [](int64_t value) { return static_cast<double>(value); };
+    const double parts = number(divide_up(columns, int64_t{kPoolRepeatPositions}));
+    const double along = number(rows) * (kInstruction + parts);
+    if (pitch > kNearPositions) return along;
+    const double down = parts * (kInstruction + number(rows));
+    const double group = kInstruction + number(columns * kBlocks);
+    double least = std::min({along, down, number(divide_up(rows, kRepeatRows)) * group});
+    if (pitch * kRepeatRows <= kNearPositions && rows >= 2 * kRepeatRows)
+        least = std::min(least,
+                         number(columns * kBlocks) * (kInstruction + number(rows / kRepeatRows)) +
+                             (rows % kRepeatRows != 0 ? group : 0.0));
+    return least;
+}
+
 }  // namespace
 
 double PoolTiler::cycles(const Choice& c) const {
     if (c.traversal == kPoolColumns) return cycles_by_columns(c);
     constexpr double kLoadCycles = 20, kStoreCycles = 90;
-    constexpr double kInstruction = 16;
     const auto plane = static_cast<double>(t_.height * t_.width);
     const auto grad_plane = static_cast<double>(t_.grad_height * t_.grad_width);
-    const double row = static_cast<double>(kLanes * bytes_);  // bytes of an element
+    const double row = static_cast<double>(c.lanes * bytes_);  // bytes of an element
 
     // Of sixteen planes.
     double loads = 1.0 / static_cast<double>(c.lane_planes), stores = loads;
@@ -46,8 +85,9 @@ double PoolTiler::cycles(const Choice& c) const {
         loads = std::max(grad_plane / t_.load_elements, 1.0);
         stores = static_cast<double>(t_.height) / static_cast<double>(c.height);
         if (is_tall(c)) {
+            // Tiles share a load's planes evenly.
             loads = grad_plane / t_.load_elements;
-            stores = std::max(stores, loads);
+            stores = std::min(1.0, loads * std::ceil(stores / loads));
         } else if (t_.dense != 0) {
             loads = std::ceil(loads);
             // Planes shorter than a load count as one: alone they take longer than this counts.
@@ -57,7 +97,7 @@ double PoolTiler::cycles(const Choice& c) const {
     // What copies take longer as some begin unevenly: all, or those at the begin of a plane.
     const auto slow = [&](int64_t elements) {
         if (is_tall(c)) return 1.0;
-        const int64_t bytes = kLanes * c.lane_planes * elements * bytes_;
+        const int64_t bytes = c.lanes * c.lane_planes * elements * bytes_;
         double share = 1.0 - static_cast<double>(std::gcd(bytes, kEvenBytes)) / kEvenBytes;
         if (c.traversal == kPoolParts) share = 1.0;
         if (c.traversal == kPoolRows && elements > 3 * even())
@@ -74,7 +114,10 @@ double PoolTiler::cycles(const Choice& c) const {
     const double memory = bytes / kSharedRate + loads * kLoadCycles + stores * store_cycles;
     double divided = has_one_divisor() ? 0.0 : static_cast<double>(t_.grad_height);
     if (t_.divisor_planes > 0) divided = 1.0 / t_.divisor_planes;
-    const double instructions = loads * (12 + 2 * t_.cover_width) + stores * 12 + divided;
+    const double instructions =
+        (c.traversal == kPoolPlanes ? plane_instructions(loads)
+                                    : loads * (12 + 2 * t_.cover_width) + stores * 12) +
+        divided;
     double vector = t_.dense != 0 ? dense_cycles(c, loads, stores)
                                   : vector_cycles() + kInstruction * instructions;
     // Rows that wait for the next load are moved.
@@ -102,9 +145,30 @@ double PoolTiler::cycles(const Choice& c) const {
     return (std::max(memory, vector) + waits) * groups + alone;
 }
 
+// Instructions for sixteen planes of kPoolPlanes: columns of all that are loaded together, rows of
+// these, or of each plane, or one row of all planes at a time.
+double PoolTiler::plane_instructions(double loads) const {
+    const auto sums = [](int64_t stride, int64_t kernel, uint32_t terms, int64_t parts) {
+        return static_cast<double>(std::min(stride, kernel) * additions(terms) * parts);
+    };
+    const int64_t parts_across = t_.stride_width == 1 ? 1 : 2;
+    const int64_t parts_down =
+        t_.stride_height == 1 ? 1 : divide_up(divide_up(t_.height, t_.stride_height), kRepeatRows);
+    const double columns = sums(t_.stride_width, t_.kernel_width, t_.cover_width, parts_across) +
+                           static_cast<double>(t_.kernel_width - 1);
+    double rows = sums(t_.stride_height, t_.kernel_height, t_.cover_height, parts_down);
+    if (t_.apart_end == 0) {
+        rows *= loads;
+    } else if (t_.cover_height == 1 || t_.sum_rows * t_.width <= kNearPositions) {
+        const int64_t planes = t_.cover_height == 1 ? 1 : divide_up(t_.lane_planes, kRepeatRows);
+        const int64_t together = t_.height * std::max<int64_t>(t_.cover_height - 1, 1) * planes;
+        rows = std::min(rows, loads * static_cast<double>(together));
+    }
+    return loads * (16 + columns) + rows;
+}
+
 // The same of kPoolColumns, where each row of a lane is transposed by itself.
 double PoolTiler::cycles_by_columns(const Choice& c) const {
-    constexpr double kInstruction = 16;
     const auto bytes = static_cast<double>(bytes_);
     const auto cores = static_cast<double>(useful_cores_);
     const double rows =
@@ -138,14 +202,11 @@ double PoolTiler::cycles_by_columns(const Choice& c) const {
 
 // Of sixteen planes, for the elements alone.
 double PoolTiler::vector_cycles() const {
-    const auto additions = [](uint32_t terms) {
-        return terms < 4 ? std::max(terms - 1, 1u) : terms / 2 + terms % 2;
-    };
     const auto grads = static_cast<double>(t_.grad_height * t_.grad_width);
     const auto rows = static_cast<double>(t_.grad_height * t_.width);
     const auto all = static_cast<double>(t_.height * t_.width);
     const double transposed = bytes_ == 2 ? 1.5 : 1.0;
-    const bool has_pairs = t_.tile_positions >= t_.scratch + pair_positions();
+    const bool has_pairs = t_.tile_positions >= pairs_begin() + pair_positions();
     const uint32_t along_width =
         has_pairs ? additions(t_.cover_width) : std::max(t_.cover_width - 1, 1u);
     // Columns at both ends of a row have less windows, and instructions of their own.
@@ -157,30 +218,21 @@ double PoolTiler::vector_cycles() const {
 
 // The same of dense windows, with what instructions take to start.
 double PoolTiler::dense_cycles(const Choice& c, double loads, double stores) const {
-    constexpr double kInstruction = 16;
     const auto height = static_cast<double>(t_.height), width = static_cast<double>(t_.width);
-    const auto pad_height = static_cast<double>(t_.pad_height);
-    const auto pad_width = static_cast<double>(t_.pad_width);
-    const Doublings down(t_.cover_height), along(t_.cover_width);
-    const double repeats = std::ceil(width / kPoolRepeatPositions);
-    const double sums = std::max(down.additions, 1u) + along.additions;
+    const DenseAxis along(t_.width, t_.pad_width), down(t_.height, is_tall(c) ? t_.pad_height : 0);
+    const Doublings row(along.is_short ? 1 : t_.cover_width);
+    const Doublings column(down.is_short ? 1 : t_.cover_height);
+    const double copied = t_.cover_height == 1 ? 1 : 0;  // instead of added up
+    const double sums = copied + column.additions + row.additions;
     const double transposed = bytes_ == 2 ? 1.5 : 1.0;
     const double divided = t_.factor != 0.0f ? 1 : 2;
     double instructions = loads * 4 + stores * (4 + sums);
     if (!has_one_divisor()) instructions += is_tall(c) ? loads + 1.0 / t_.divisor_planes : height;
     double count = height * width / kPoolRepeatPositions * (2 * transposed + 1 + divided + sums);
-    count += stores * down.longer * repeats;
-    // Columns at both ends of rows, and rows of tall lanes' planes.
-    const double ends = 4 * pad_width - 2;
-    count += ends * height;
-    instructions += ends * stores;
-    if (is_tall(c) && t_.pad_height > 0) {
-        const double planes = static_cast<double>(c.height) / height;
-        const double rows = 4 * pad_height - 2;
-        const bool is_near = height * width < 128;
-        count += rows * repeats;
-        instructions += rows * stores * (is_near ? std::min(planes, repeats) : planes);
-    }
+    count += stores * column.longer * std::ceil(width / kPoolRepeatPositions);
+    const auto rows = is_tall(c) ? static_cast<int64_t>(height / stores) : c.height;
+    count += stores * along.ends * placing_cycles(1, rows, t_.width);
+    count += stores * down.ends * placing_cycles(t_.width, rows / t_.height, t_.height * t_.width);
     return count + kInstruction * instructions;
 }
 

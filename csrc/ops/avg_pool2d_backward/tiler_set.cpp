@@ -52,6 +52,7 @@ void PoolTiler::set(const Choice& c) {
     const PoolAxis &height = plan_.height, &width = plan_.width;
     t_.traversal = c.traversal;
     t_.lane_planes = c.lane_planes;
+    t_.lanes = c.lanes;
     t_.tile_height = c.height;
     t_.tile_width = c.width;
     t_.unit_height = unit_height(c);
@@ -72,14 +73,14 @@ void PoolTiler::set(const Choice& c) {
     t_.unit_tiles = splits ? 1 : tiles;
     t_.unit_planes = splits ? 1 : c.lane_planes;
     const bool is_plane = c.traversal == kPoolColumns || is_tall(c);
-    const int64_t group = (is_plane ? 1 : kLanes) * t_.unit_planes;
+    const int64_t group = (is_plane ? 1 : c.lanes) * t_.unit_planes;
     const bool is_narrow = t_.tiles_width > 1 || width.extent * bytes_ < device::kBlockBytes;
     const bool has_lines = group * height.extent * width.extent * bytes_ % 64 == 0;
     if (!splits && c.traversal != kPoolPlanes && is_narrow && !has_lines) t_.unit_tiles *= 2;
     t_.units = divide_up(divide_up(t_.planes, group) * tiles, t_.unit_tiles);
     set_buffers(c);
     const uint32_t before = t_.tile_positions;
-    t_.tile_positions = std::max(before, to_u32(t_.scratch + pair_positions()));
+    t_.tile_positions = std::max(before, to_u32(pairs_begin() + pair_positions()));
     if (!fits()) t_.tile_positions = before;
 }
 
@@ -134,6 +135,12 @@ void PoolTiler::set_buffers(const Choice& c) {
     t_.grad_positions = to_u32(rounded(2 * margin + waiting + load + kLanes));
     t_.tile_begin = to_u32(begin);
     t_.scratch = to_u32(is_direct ? wide : begin);
+    const bool has_rows_between = sum_rows != t_.grad_height ||
+                                  t_.grad_height != t_.windows_height ||
+                                  height.extent != t_.grad_height * height.stride;
+    const bool goes_apart = c.traversal == kPoolPlanes && planes > 1 && has_rows_between;
+    t_.apart_end = to_u32(goes_apart ? begin + planes * t_.grad_height * pitch : 0);
+    wide = std::max<int64_t>(wide, t_.apart_end);
     t_.tile_positions = to_u32(std::max(wide, t_.scratch + narrow));
     t_.tile_pitch = to_u32(pitch);
     t_.dense = c.dense;
@@ -184,8 +191,10 @@ void PoolTiler::set_dense(const Choice& c, int64_t wide) {
 
 // Where many windows of a row are added as sums of two: positions for those of half the rows.
 int64_t PoolTiler::pair_positions() const {
-    if (t_.traversal != kPoolRows || t_.dense != 0 || t_.cover_width < 4) return 0;
-    const int64_t rows = divide_up(t_.load_elements, t_.grad_width) + 1;
+    const bool has_rows = t_.traversal == kPoolRows || t_.traversal == kPoolPlanes;
+    if (!has_rows || t_.dense != 0 || t_.cover_width < 4) return 0;
+    int64_t rows = divide_up(t_.load_elements, t_.grad_width) + 1;
+    if (t_.traversal == kPoolPlanes) rows = t_.lane_planes * t_.grad_height;
     return divide_up(rows, 2) * t_.grad_width + t_.cover_width;
 }
 

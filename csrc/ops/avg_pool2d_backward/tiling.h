@@ -1,6 +1,7 @@
 // Tiling of AvgPool2dBackward's device kernel. Shared with the device: plain data, no namespace.
 //
-// A lane is `lane_planes` neighbouring planes at most, a group sixteen lanes. What cores share are
+// A lane is `lane_planes` neighbouring planes at most, a group sixteen lanes, of which the last may
+// be unused so that groups share the planes evenly. What cores share are
 // tiles: unit_height rows by tile_width columns of grad_input of sixteen lanes of unit_planes
 // planes, numbered along height first, then along width, then by planes. `unit_tiles` of them are
 // one unit (the last one may have fewer), and core b of B works on units [b * units / B, (b + 1) *
@@ -27,6 +28,7 @@ struct AvgPool2dBackwardTiling {
     int64_t tiles_height, tiles_width;
     int64_t unit_tiles, units;
     int64_t lane_planes, unit_planes;    // kPoolFill: unit_planes are filled together
+    int64_t lanes;                       // of a group that are used
     int64_t load_rows;                   // of grad_output that one load takes: kPoolParts
     uint32_t cover_height, cover_width;  // windows that cover one element along an axis, at most
     uint32_t sum_rows;                   // rows of windows of a plane whose sums are held
@@ -41,8 +43,11 @@ struct AvgPool2dBackwardTiling {
     uint32_t tile_positions;  // and of a tile, with what waits to be stored; kPoolFill: its planes
     uint32_t tile_begin;      // of those, where 16-bit results are summed up
     uint32_t scratch;         // the first that loads may overwrite
-    uint32_t tile_pitch;      // columns of a row of grad_input there
-    uint32_t store_buffers;   // 2, or 1 where that makes tiles larger
+    // kPoolPlanes: the position behind sums over columns of planes one below the other, which then
+    // get rows between them; 0: they need none.
+    uint32_t apart_end;
+    uint32_t tile_pitch;     // columns of a row of grad_input there
+    uint32_t store_buffers;  // 2, or 1 where that makes tiles larger
     uint32_t count_include_pad;
     uint32_t mode;       // AvgPool2dBackwardMode
     float factor;        // what quotients may be multiplied out with; 0: they are divided
