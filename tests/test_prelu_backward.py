@@ -104,6 +104,18 @@ def test_signs_of_zero_and_subnormals_are_kept(dtype: np.dtype) -> None:
     assert got.grad_weight == smallest
 
 
+@pytest.mark.parametrize("channels", [128, 1023, 1025, 5000])
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+def test_channels_of_one_element(channels: int, dtype: np.dtype) -> None:
+    rng = np.random.default_rng(channels)
+    g, x = (random_values((1, channels), dtype, "nonfinite", rng) for _ in range(2))
+    w = random_values((channels,), dtype, "normal", rng)
+    assert_correct(g, x, w)
+    apart = ag.prelu_backward(g, x, place_values(w, "step2", rng).array)
+    for name, result in ag.prelu_backward(g, x, w)._asdict().items():
+        assert_same_bits(result, getattr(apart, name), name)
+
+
 @pytest.mark.parametrize(
     "gradient",
     [(2, 3, 4, 5), (1, 1, 1, 1), (), (5,), (1,), (4, 1), (3, 1, 1), (3, 1, 5), (2, 1, 1, 5)],

@@ -85,9 +85,11 @@ double PoolTiler::cycles(const Choice& c) const {
         loads = std::max(grad_plane / t_.load_elements, 1.0);
         stores = static_cast<double>(t_.height) / static_cast<double>(c.height);
         if (is_tall(c)) {
-            // Tiles share a load's planes evenly.
+            // A load completes so many planes or one more, which tiles share evenly.
             loads = grad_plane / t_.load_elements;
-            stores = std::min(1.0, loads * std::ceil(stores / loads));
+            const double planes = std::floor(1 / loads), more = 1 / loads - planes;
+            stores = loads * ((1 - more) * std::ceil(planes * stores) +
+                              more * std::ceil((planes + 1) * stores));
         } else if (t_.dense != 0) {
             loads = std::ceil(loads);
             // Planes shorter than a load count as one: alone they take longer than this counts.

@@ -37,6 +37,9 @@ struct PreluBackwardKernel {
 
     static void accumulate(const Op::Plan& plan, void* const* addresses, float* partials,
                            int64_t begin, int64_t end) {
+        if constexpr (!kIsCompact) {
+            if (plan.is_elementwise) return accumulate_elements(plan, addresses, begin, end);
+        }
         char* const operands[] = {static_cast<char*>(addresses[Op::kGradOutput]),
                                   static_cast<char*>(addresses[Op::kSelf]),
                                   static_cast<char*>(addresses[Op::kGradInput])};
@@ -49,6 +52,35 @@ struct PreluBackwardKernel {
             finish_channels(plan, addresses, sums, first, last);
         });
         if (plan.streams) stream_fence();
+    }
+
+    // The same of channels of one element, all of them neighbours.
+    static void accumulate_elements(const Op::Plan& plan, void* const* addresses, int64_t begin,
+                                    int64_t end) {
+        const auto of = [&](int tensor) { return static_cast<T*>(addresses[tensor]); };
+        const T *grad = of(Op::kGradOutput), *self = of(Op::kSelf), *weight = of(Op::kWeight);
+        T *grad_input = of(Op::kGradInput), *grad_weight = of(Op::kGradWeight);
+        const PreluElement<T> element;
+        const auto both = [&](LanePair g, LanePair x, LanePair w, LanePair* term) AG_INLINE_LAMBDA {
+            return LanePair{element(g.low, x.low, w.low, &term->low),
+                            element(g.high, x.high, w.high, &term->high)};
+        };
+        const LanePair zero = {splat(0.0f), splat(0.0f)};  // what -0 becomes
+        int64_t c = begin * plan.sums.channel_tile;
+        const int64_t last = least(end * plan.sums.channel_tile, plan.channels);
+        LanePair term;
+        for (; c + kPairLanes <= last; c += kPairLanes) {
+            const LanePair value =
+                both(load_pair(grad + c), load_pair(self + c), load_pair(weight + c), &term);
+            store_pair(grad_input + c, value);
+            store_pair(grad_weight + c, term + zero);
+        }
+        if (c == last) return;
+        const int n = static_cast<int>(last - c);
+        const LanePair value = both(load_first_pair(grad + c, n), load_first_pair(self + c, n),
+                                    load_first_pair(weight + c, n), &term);
+        store_first_pair(grad_input + c, value, n);
+        store_first_pair(grad_weight + c, term + zero, n);
     }
 
     static void finish(const Op::Plan& plan, void* const* addresses, float* partials, int64_t begin,

@@ -29,11 +29,12 @@ struct PreluBackward {
         bool one_weight;
         int64_t channels;
         ChannelSumPlan sums;
-        Loops weight;       // walks weight's elements in order (operand 0)
-        Loops grad_weight;  // and those of grad_weight
-        bool streams;       // past the caches
-        bool in_one_pass;   // tasks finish their channels: no workspace
-        int64_t bytes;      // that the call moves
+        Loops weight;         // walks weight's elements in order (operand 0)
+        Loops grad_weight;    // and those of grad_weight
+        bool streams;         // past the caches
+        bool in_one_pass;     // tasks finish their channels: no workspace
+        bool is_elementwise;  // channels have one element, and are neighbours in every tensor
+        int64_t bytes;        // that the call moves
     };
 
     struct Kernels {

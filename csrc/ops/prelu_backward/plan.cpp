@@ -69,7 +69,15 @@ Op::Plan Op::plan(const Args& args) {
     plan.bytes = saturated_bytes(self.numel, bytes_per_element);
     plan.streams = streams(plan.sums, args);
     plan.in_one_pass = plan.sums.blocks == 1 && !plan.one_weight;
-    if (plan.in_one_pass) return plan;
+    if (plan.in_one_pass) {
+        const auto size = static_cast<int64_t>(data_type_size(plan.dtype));
+        const auto is_dense = [&](const Loops& loops) {
+            return loops.count <= 1 && loops.stride[0][0] == size;
+        };
+        plan.is_elementwise = plan.sums.has_few && plan.sums.row_length == 1 && !plan.streams &&
+                              is_dense(plan.weight) && is_dense(plan.grad_weight);
+        return plan;
+    }
     plan.workspace_size = static_cast<uint64_t>(plan.sums.partial_count()) * sizeof(float);
     return plan;
 }
