@@ -120,21 +120,16 @@ void set_flag(HardEvent event, int32_t id, Loc loc) {
     const Instr instr = core.begin("SetFlag", kS, loc);
     if (!check_event(core, instr, event, id)) return;
     Flag& flag = core.flags[{static_cast<int>(event), id}];
-    if (flag.set && core.launch.options.check_sync) {
-        Report r = core.make("event-set-twice", instr,
-                             event_name(event) + " id " + std::to_string(id) +
-                                 " is already set: a WaitFlag is missing in between");
-        r.other = "SetFlag at " + std::string(flag.loc.file ? flag.loc.file : "?") + ":" +
-                  std::to_string(flag.loc.line);
-        r.index = id;
-        core.report(std::move(r));
-    }
-    if ((core.queue_events[static_cast<int>(event)] >> id & 1u) != 0 &&
-        core.launch.options.check_sync) {
-        Report r =
-            core.make("event-set-twice", instr,
-                      event_name(event) + " id " + std::to_string(id) +
-                          " is set by a queue: take an id from AllocEventID or FetchEventID");
+    const bool by_queue = (core.queue_events[static_cast<int>(event)] >> id & 1u) != 0;
+    if ((flag.set || by_queue) && core.launch.options.check_sync) {
+        Report r = core.make(
+            "event-set-twice", instr,
+            event_name(event) + " id " + std::to_string(id) +
+                (flag.set ? " is already set: a WaitFlag is missing in between"
+                          : " is set by a queue: take an id from AllocEventID or FetchEventID"));
+        if (flag.set)
+            r.other = "SetFlag at " + std::string(flag.loc.file ? flag.loc.file : "?") + ":" +
+                      std::to_string(flag.loc.line);
         r.index = id;
         core.report(std::move(r));
     }

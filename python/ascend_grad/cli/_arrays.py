@@ -10,6 +10,7 @@ import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 
 import ml_dtypes
 import numpy as np
@@ -49,9 +50,13 @@ def read_arrays(path: str, parameters: list[str]) -> dict[str, np.ndarray]:
 def write_arrays(path: Path, arrays: Mapping[str, np.ndarray], overwrite: bool) -> None:
     """As an archive. If that fails, what was at `path` before is there still, or nothing is."""
     replaced = path.resolve() if overwrite and path.is_file() else None
-    target = replaced.with_name(replaced.name + ".part") if replaced else path
     try:
-        with open(target, "wb" if overwrite else "xb") as file:
+        with (
+            NamedTemporaryFile(dir=replaced.parent, prefix=f"{replaced.name}.", delete=False)
+            if replaced
+            else open(path, "wb" if overwrite else "xb")
+        ) as file:
+            target = Path(file.name)
             try:
                 np.savez(file, **arrays)  # type: ignore[arg-type]
                 file.flush()
