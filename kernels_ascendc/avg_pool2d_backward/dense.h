@@ -182,43 +182,31 @@ class PoolDense : PoolTile<T> {
     }
 
     // What slide() gets wrong: the first and the last `pad` elements, whose windows are those
-    // inside the axis. All of a short axis.
+    // inside the axis. All of a short axis: one more at either end, and what is between them. The
+    // first element from an end is a sum, each further one of that before it and a window.
     __aicore__ inline void sum_ends(const LocalTensor<float>& to, const LocalTensor<float>& from,
                                     const Axis& axis) {
-        const uint32_t pad = axis.pad, kernel = 2 * pad + 1;
+        const uint32_t pad = axis.pad, more = axis.extent - 2 * pad;  // elements between the ends
+        const bool is_short = axis.is_short();
+        const uint32_t counts[] = {is_short ? pad + 1 : pad, is_short && more > 1 ? pad + 1 : pad,
+                                   is_short && more > 2 ? 1u : 0u};
         PipeBarrier<PIPE_V>();
-        if (!axis.is_short()) {
-            sum_end(to, from, axis, pad, false);
-            sum_end(to, from, axis, pad, true);
-            return;
-        }
-        sum_end(to, from, axis, pad + 1, false);
-        sum_end(to, from, axis, axis.extent > kernel ? pad + 1 : pad, true);
-        if (axis.extent == kernel + 2) sum_element(to, from, axis, pad + 1, 1, kernel);
-    }
-    // The first or last `count` elements, pad + 1 at most.
-    __aicore__ inline void sum_end(const LocalTensor<float>& to, const LocalTensor<float>& from,
-                                   const Axis& axis, uint32_t count, bool is_last) {
-        const auto at = [&](uint32_t i) {
-            return (is_last ? axis.extent - 1 - i : i) * axis.step * kLanes;
-        };
-        sum_element(to, from, axis, is_last ? axis.extent - 1 : 0,
-                    is_last ? axis.extent - 1 - axis.pad : 0, axis.pad + 1);
-        for (uint32_t i = 1; i < count; ++i) {
-            place(to[at(i)], from[at(i + axis.pad)], to[at(i - 1)], Placing::kSum, axis.p);
-            PipeBarrier<PIPE_V>();
-        }
-    }
-    // An element from `terms` windows, from the first-th on.
-    __aicore__ inline void sum_element(const LocalTensor<float>& to, const LocalTensor<float>& from,
-                                       const Axis& axis, uint32_t element, uint32_t first,
-                                       uint32_t terms) {
-        const LocalTensor<float> sum = to[element * axis.step * kLanes];
-        for (uint32_t i = 1; i < terms; ++i) {
-            const LocalTensor<float> next = from[(first + i) * axis.step * kLanes];
-            place(sum, next, i == 1 ? from[first * axis.step * kLanes] : sum, Placing::kSum,
-                  axis.p);
-            PipeBarrier<PIPE_V>();
+        for (uint32_t part = 0; part < 3; ++part) {
+            const bool is_middle = part == 2;
+            const uint32_t additions = is_middle ? 2 * pad : pad;
+            const auto at = [&](uint32_t i) {
+                return (part == 1 ? axis.extent - 1 - i : i) * axis.step * kLanes;
+            };
+            const uint32_t first = is_middle ? 1 : 0;
+            for (uint32_t i = 1; counts[part] > 0 && i < additions + counts[part]; ++i) {
+                const uint32_t further = i > additions ? i - additions : 0;
+                const LocalTensor<float> sum = to[at(is_middle ? pad + 1 : further)];
+                const LocalTensor<float> before = i == 1        ? from[at(first)]
+                                                  : further > 0 ? to[at(further - 1)]
+                                                                : sum;
+                place(sum, from[at(first + i)], before, Placing::kSum, axis.p);
+                PipeBarrier<PIPE_V>();
+            }
         }
     }
 

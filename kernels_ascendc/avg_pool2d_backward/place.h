@@ -81,15 +81,13 @@ __aicore__ inline void place_repeats(const LocalTensor<float>& to, const LocalTe
                                      const LocalTensor<float>& b, Placing placing,
                                      uint32_t positions, uint32_t step, uint32_t repeats,
                                      uint32_t to_repeat, uint32_t from_repeat) {
-    if (step == 1) {
-        place_blocks(to, a, b, placing, positions * kFloatBlocks, repeats,
-                     {1, 1, to_repeat, from_repeat});
-        return;
-    }
-    for (uint32_t side = 0; side < kFloatBlocks; ++side) {
+    // Neighbouring positions are as many neighbouring blocks.
+    const uint32_t sides = step == 1 ? 1 : kFloatBlocks;
+    const PlaceSteps steps{step == 1 ? 1 : step * kFloatBlocks, sides, to_repeat, from_repeat};
+    for (uint32_t side = 0; side < sides; ++side) {
         const uint32_t at = side * kBlock<float>;
-        place_blocks(to[at], a[at], b[at], placing, positions, repeats,
-                     {step * kFloatBlocks, kFloatBlocks, to_repeat, from_repeat});
+        place_blocks(to[at], a[at], b[at], placing, positions * (kFloatBlocks / sides), repeats,
+                     steps);
     }
 }
 
@@ -138,7 +136,7 @@ class PlaceRows {
     __aicore__ inline void run(const LocalTensor<float>& to, const LocalTensor<float>& a,
                                const LocalTensor<float>& b) const {
         const uint32_t further = to_row_ > from_row_ ? to_row_ : from_row_;
-        if (at_once_ == 0 || further > kMaxBlockStride) {
+        if (p_.rows == 1 || at_once_ == 0 || further > kMaxBlockStride) {
             run_along(to, a, b);
             return;
         }
@@ -157,10 +155,10 @@ class PlaceRows {
             run_along(to, a, b);
         } else if (down <= least_blocks) {
             run_down(to, a, b);
-        } else if (across <= groups_down) {
-            run_across(to, a, b, 0);
         } else {
-            run_groups_down(to, a, b, groups);
+            const uint32_t done = groups_down < across ? groups : 0;
+            if (done > 0) run_groups_down(to, a, b, done);
+            run_across(to, a, b, done * kRepeatBlocks);
         }
     }
 
@@ -185,7 +183,7 @@ class PlaceRows {
                           left < at_once_ ? left : at_once_, p_.step, p_.rows, to_row_, from_row_);
         }
     }
-    // From `first` on; neighbouring columns are as many neighbouring blocks.
+    // From row `first` on.
     __aicore__ inline void run_across(const LocalTensor<float>& to, const LocalTensor<float>& a,
                                       const LocalTensor<float>& b, uint32_t first) const {
         const uint32_t repeats = p_.columns * (kFloatBlocks / sides_);
@@ -201,7 +199,7 @@ class PlaceRows {
             }
         }
     }
-    // Eight rows as often as they are whole.
+    // `groups` times eight rows.
     __aicore__ inline void run_groups_down(const LocalTensor<float>& to,
                                            const LocalTensor<float>& a, const LocalTensor<float>& b,
                                            uint32_t groups) const {
@@ -215,7 +213,6 @@ class PlaceRows {
                              groups, steps);
             }
         }
-        run_across(to, a, b, groups * kRepeatBlocks);
     }
 
     const Placement p_;
@@ -227,14 +224,14 @@ class PlaceRows {
 };
 
 __aicore__ inline void place(const LocalTensor<float>& to, const LocalTensor<float>& a,
-                             const LocalTensor<float>& b, Placing placing, const Placement& p) {
-    if (p.rows == 1 || (p.columns == p.from_row && p.to_row == p.step * p.from_row)) {
-        place_row(to, a, b, placing, p.rows * p.columns, p.step);
-        return;
+                             const LocalTensor<float>& b, Placing placing, Placement p) {
+    if (p.columns == p.from_row && p.to_row == p.step * p.from_row) {
+        p.columns *= p.rows;
+        p.rows = 1;
     }
     const uint32_t to_gap = (p.to_row - p.columns) * kFloatBlocks;
     const uint32_t from_gap = (p.from_row - p.columns) * kFloatBlocks;
-    if (placing == Placing::kCopy && p.step == 1 && p.rows <= kMaxPieces &&
+    if (placing == Placing::kCopy && p.step == 1 && p.rows > 1 && p.rows <= kMaxPieces &&
         p.columns * kFloatBlocks <= UINT16_MAX && to_gap <= UINT16_MAX && from_gap <= UINT16_MAX) {
         DataCopy(to, a,
                  DataCopyParams(static_cast<uint16_t>(p.rows),
