@@ -1,7 +1,7 @@
 // Gradients where windows begin at every element and there are as many as columns, so that rows of
 // windows and of gradients lie alike: sums over each column first, in few long instructions, then
 // over these. Rows one below the other are one, and so are planes of tall lanes; what this gets
-// wrong at their ends is made apart.
+// wrong at their ends is made apart, and so is all of a short row or plane.
 #pragma once
 
 #include "avg_pool2d_backward/divisors.h"
@@ -132,7 +132,11 @@ class PoolDense : PoolTile<T> {
     __aicore__ inline void sum_columns() {
         const uint32_t pad = static_cast<uint32_t>(t_.pad_width), count = tile_positions();
         const Axis axis{width_, pad, 1, {1, 1, count / width_, width_, width_}};
-        if (!axis.is_short()) slide(this->grads_, this->tile_lanes(), t_.cover_width, 1, count);
+        if (!axis.is_short()) {
+            slide(this->grads_, this->tile_lanes(), t_.cover_width, 1, count);
+            // What it makes behind the tile, of what nobody wrote, is transposed with it.
+            if (Base::kIsNarrow && pad > 1) this->fill(this->grads_[count * kLanes], 0.0f, kLanes);
+        }
         sum_ends(this->grads_, column_sums(), axis);
     }
 
@@ -141,7 +145,7 @@ class PoolDense : PoolTile<T> {
         uint32_t extent, pad, step;
         Placement p;
 
-        // Whether all but one element are made like those at the ends.
+        // Whether all elements but one at most are made like those at the ends.
         __aicore__ inline bool is_short() const { return extent <= 2 * pad + 3; }
     };
 
@@ -183,7 +187,8 @@ class PoolDense : PoolTile<T> {
 
     // What slide() gets wrong: the first and the last `pad` elements, whose windows are those
     // inside the axis. All of a short axis: one more at either end, and what is between them. The
-    // first element from an end is a sum, each further one of that before it and a window.
+    // first element from an end is a sum, each further one of that before it and a window. One
+    // place(), since kernels have it inlined.
     __aicore__ inline void sum_ends(const LocalTensor<float>& to, const LocalTensor<float>& from,
                                     const Axis& axis) {
         const uint32_t pad = axis.pad, more = axis.extent - 2 * pad;  // elements between the ends

@@ -49,7 +49,7 @@ class PoolSums : PoolTile<T> {
     __aicore__ inline bool takes_whole_planes() const { return t_.traversal == kPoolPlanes; }
     // Whole planes whose sums lie one below the other are one tall plane; else each is alone.
     __aicore__ inline uint32_t stacked_planes() const {
-        return takes_whole_planes() && t_.apart_end == 0 ? static_cast<uint32_t>(planes_) : 1;
+        return t_.apart_end == 0 ? static_cast<uint32_t>(planes_) : 1;
     }
     // Behind the rows of windows that exist.
     __aicore__ inline int64_t end_of_windows() const { return least(last_, t_.windows_height); }
@@ -108,7 +108,7 @@ class PoolSums : PoolTile<T> {
             for (uint32_t p = 0; p < planes_; ++p)
                 divisors_.divide_row(grads(p * plane + row * pitch_));
         }
-        if (rows > 0) sum_windows(rows);
+        if (rows > 0) sum_columns_of_planes(rows);
         end_ = whole ? last_ : end_ + rows;
         // What a load holds beyond whole rows waits for the next.
         waiting_ = whole ? 0 : waiting_ - rows * pitch_;
@@ -116,7 +116,7 @@ class PoolSums : PoolTile<T> {
     }
 
     // Of the rows of windows that were loaded, `rows` of each plane.
-    __aicore__ inline void sum_windows(uint32_t rows) {
+    __aicore__ inline void sum_columns_of_planes(uint32_t rows) {
         if (t_.apart_end == 0) {
             sum_columns(sums_[sums_at(end_)], static_cast<uint32_t>(planes_) * rows, t_.scratch);
             return;
@@ -228,7 +228,7 @@ class PoolSums : PoolTile<T> {
     // Whether one row of all planes at a time takes fewer instructions than one plane at a time.
     __aicore__ inline bool has_few_rows(uint32_t tile_rows) const {
         const uint32_t planes = static_cast<uint32_t>(planes_), cover = t_.cover_height;
-        const uint32_t stride = static_cast<uint32_t>(t_.stride_height);
+        const auto stride = static_cast<uint32_t>(least(t_.stride_height, tile_rows));
         if (cover == 1) return tile_rows < planes * stride;
         const bool is_near = tile_rows * t_.tile_pitch * kFloatBlocks <= kMaxBlockStride &&
                              plane_sums_ * kFloatBlocks <= kMaxBlockStride;

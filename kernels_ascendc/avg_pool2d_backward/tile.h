@@ -172,7 +172,8 @@ class PoolTile : protected PoolGeometry<T> {
             shape.columns = static_cast<uint32_t>(columns_.end - columns_.begin);
             shape.row_pitch = t_.tile_pitch;
         }
-        // The transposition takes whole steps of positions; behind a dense tile are others.
+        // The transposition takes whole steps of positions; behind a dense tile are others, which
+        // somebody wrote.
         const uint32_t added = elements - held_, all = round_up(elements, kLanes) - held_;
         if (t_.dense == 0) fill(tile[added * kLanes], 0.0f, all - added);
         const LocalTensor<T> narrow_lanes = lanes_.template ReinterpretCast<T>();

@@ -23,7 +23,7 @@ int64_t round_up(int64_t a, int64_t b) {
 }
 
 int64_t dense_tilings = 0, tall_tilings = 0, split_tilings = 0, fill_tilings = 0,
-        column_tilings = 0;
+        column_tilings = 0, apart_tilings = 0, fewer_lanes = 0;
 
 struct Case {
     Op::Args args;
@@ -335,6 +335,8 @@ bool try_case(const Geometry& g, Soc soc, uint32_t cores, DataType dtype, std::m
     tall_tilings += c.is_tall();
     fill_tilings += c.is(kPoolFill);
     column_tilings += c.is(kPoolColumns);
+    apart_tilings += c.is(kPoolPlanes) && c.t.apart_end > 0;
+    fewer_lanes += !c.is(kPoolFill) && c.t.lanes < 16;
     return true;
 }
 
@@ -386,7 +388,7 @@ int main() {
         }
     }
     std::printf("%lld tilings\n", static_cast<long long>(tiled));
-    const int64_t rarest =
-        std::min({dense_tilings, tall_tilings, split_tilings, fill_tilings, column_tilings});
+    const int64_t rarest = std::min({dense_tilings, tall_tilings, split_tilings, fill_tilings,
+                                     column_tilings, apart_tilings, fewer_lanes});
     return tiled > 10000 && rarest > 10 ? 0 : 1;
 }

@@ -76,12 +76,12 @@ void PoolTiler::consider(Choice c) {
     for (c.unit = 1; c.unit <= 8 && c.unit < whole; c.unit *= 2) consider_unit(c);
 }
 
-// Groups of few planes have fewer lanes where they are more alike then.
+// With all lanes, or as many as share the planes evenly among as many groups.
 void PoolTiler::consider_unit(Choice c) {
     consider_lanes(c);
-    const bool has_tiles = (c.traversal == kPoolRows && !is_tall(c)) || c.traversal == kPoolParts;
+    const bool may_have_fewer = c.traversal == kPoolRows ? !is_tall(c) : c.traversal == kPoolParts;
     c.lanes = divide_up(t_.planes, divide_up(t_.planes, kLanes));
-    if (has_tiles && c.lanes < kLanes && product_.has_byte_copies) consider_lanes(c);
+    if (may_have_fewer && c.lanes < kLanes && product_.has_byte_copies) consider_lanes(c);
 }
 
 void PoolTiler::consider_lanes(const Choice& c) {

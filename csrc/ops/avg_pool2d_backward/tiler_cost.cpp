@@ -71,12 +71,12 @@ double placing_cycles(int64_t columns, int64_t rows, int64_t pitch) {
 
 double PoolTiler::cycles(const Choice& c) const {
     if (c.traversal == kPoolColumns) return cycles_by_columns(c);
-    constexpr double kLoadCycles = 20, kStoreCycles = 90;
+    constexpr double kLoadCycles = 20, kStoreCycles = 90, kScalarCycles = 14;
     const auto plane = static_cast<double>(t_.height * t_.width);
     const auto grad_plane = static_cast<double>(t_.grad_height * t_.grad_width);
     const double row = static_cast<double>(c.lanes * bytes_);  // bytes of an element
 
-    // Of sixteen planes.
+    // Of a group of planes.
     double loads = 1.0 / static_cast<double>(c.lane_planes), stores = loads;
     if (c.traversal == kPoolParts) {
         loads = static_cast<double>(divide_up(t_.grad_height, c.load) * t_.tiles_width);
@@ -116,10 +116,10 @@ double PoolTiler::cycles(const Choice& c) const {
     const double memory = bytes / kSharedRate + loads * kLoadCycles + stores * store_cycles;
     double divided = has_one_divisor() ? 0.0 : static_cast<double>(t_.grad_height);
     if (t_.divisor_planes > 0) divided = 1.0 / t_.divisor_planes;
-    const double instructions =
-        (c.traversal == kPoolPlanes ? plane_instructions(loads)
-                                    : loads * (12 + 2 * t_.cover_width) + stores * 12) +
-        divided;
+    const double instructions = (c.traversal == kPoolPlanes && product_.has_byte_copies
+                                     ? plane_instructions(loads)
+                                     : loads * (12 + 2 * t_.cover_width) + stores * 12) +
+                                divided;
     double vector = t_.dense != 0 ? dense_cycles(c, loads, stores)
                                   : vector_cycles() + kInstruction * instructions;
     // Rows that wait for the next load are moved.
@@ -142,9 +142,14 @@ double PoolTiler::cycles(const Choice& c) const {
         const bool in_block = c.unit * t_.width * bytes_ % kBlockBytes != 0;
         alone += (twice + (in_block ? 0.4 * t_.tile_elements * row : 0.0)) / kSharedRate;
     }
+    // Without DataCopyPad what of a lane is no whole block is stored by the scalar unit.
+    double scalar = 0.0;
+    if (!product_.has_byte_copies &&
+        c.lane_planes * t_.height * t_.width * bytes_ % kBlockBytes != 0)
+        scalar = stores * static_cast<double>(kLanes * kBlockBytes / bytes_) * kScalarCycles;
     // One buffer to store from: the vector unit waits for stores.
     const double waits = c.store_buffers == 1 ? 0.3 * plane * row / kSharedRate : 0.0;
-    return (std::max(memory, vector) + waits) * groups + alone;
+    return (std::max(memory, vector) + waits + scalar) * groups + alone;
 }
 
 // Instructions for sixteen planes of kPoolPlanes: columns of all that are loaded together, rows of

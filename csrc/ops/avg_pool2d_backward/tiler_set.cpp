@@ -135,9 +135,8 @@ void PoolTiler::set_buffers(const Choice& c) {
     t_.grad_positions = to_u32(rounded(2 * margin + waiting + load + kLanes));
     t_.tile_begin = to_u32(begin);
     t_.scratch = to_u32(is_direct ? wide : begin);
-    const bool has_rows_between = sum_rows != t_.grad_height ||
-                                  t_.grad_height != t_.windows_height ||
-                                  height.extent != t_.grad_height * height.stride;
+    const bool has_rows_between =
+        sum_rows != t_.grad_height || height.extent != t_.grad_height * height.stride;
     const bool goes_apart = c.traversal == kPoolPlanes && planes > 1 && has_rows_between;
     t_.apart_end = to_u32(goes_apart ? begin + planes * t_.grad_height * pitch : 0);
     wide = std::max<int64_t>(wide, t_.apart_end);

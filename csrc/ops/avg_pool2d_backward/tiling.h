@@ -1,9 +1,9 @@
 // Tiling of AvgPool2dBackward's device kernel. Shared with the device: plain data, no namespace.
 //
-// A lane is `lane_planes` neighbouring planes at most, a group sixteen lanes, of which the last may
-// be unused so that groups share the planes evenly. What cores share are
-// tiles: unit_height rows by tile_width columns of grad_input of sixteen lanes of unit_planes
-// planes, numbered along height first, then along width, then by planes. `unit_tiles` of them are
+// A lane is `lane_planes` neighbouring planes at most, a group sixteen lanes, of which `lanes` are
+// used: fewer where these share the planes more evenly. What cores share are tiles: unit_height
+// rows by tile_width columns of grad_input of a group's lanes of unit_planes planes, numbered along
+// height first, then along width, then by planes. `unit_tiles` of them are
 // one unit (the last one may have fewer), and core b of B works on units [b * units / B, (b + 1) *
 // units / B): in runs of neighbouring rows, or of up to lane_planes planes. A run is summed up
 // tile_height rows at a time at most. kPoolFill has no lanes: its units are 512 bytes of
@@ -28,7 +28,7 @@ struct AvgPool2dBackwardTiling {
     int64_t tiles_height, tiles_width;
     int64_t unit_tiles, units;
     int64_t lane_planes, unit_planes;    // kPoolFill: unit_planes are filled together
-    int64_t lanes;                       // of a group that are used
+    int64_t lanes;                       // of a group; not of kPoolFill
     int64_t load_rows;                   // of grad_output that one load takes: kPoolParts
     uint32_t cover_height, cover_width;  // windows that cover one element along an axis, at most
     uint32_t sum_rows;                   // rows of windows of a plane whose sums are held

@@ -65,7 +65,7 @@ struct PreluBackwardKernel {
             return LanePair{element(g.low, x.low, w.low, &term->low),
                             element(g.high, x.high, w.high, &term->high)};
         };
-        const LanePair zero = {splat(0.0f), splat(0.0f)};  // what -0 becomes
+        const LanePair zero = {splat(0.0f), splat(0.0f)};  // added, so that no sum is -0
         int64_t c = begin * plan.sums.channel_tile;
         const int64_t last = least(end * plan.sums.channel_tile, plan.channels);
         LanePair term;

@@ -33,7 +33,7 @@ struct PreluBackward {
         Loops grad_weight;    // and those of grad_weight
         bool streams;         // past the caches
         bool in_one_pass;     // tasks finish their channels: no workspace
-        bool is_elementwise;  // channels have one element, and are neighbours in every tensor
+        bool is_elementwise;  // channels have one element and are neighbours; none streams
         int64_t bytes;        // that the call moves
     };
 
