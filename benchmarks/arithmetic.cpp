@@ -20,7 +20,7 @@ namespace {
 #endif
 // Makes the compiler compute a value anew.
 AG_INLINE void renew(LanePair& x) {
-    AG_EACH_REGISTER asm("" : AG_REGISTER(x.low.r[i]), AG_REGISTER(x.high.r[i]));
+    AG_EACH (i, kRegisters) asm("" : AG_REGISTER(x.low.r[i]), AG_REGISTER(x.high.r[i]));
 }
 
 // A step's share of the buffers.

@@ -95,18 +95,18 @@ class AlongChannels {
 
         AG_INLINE static Terms load_from(const float* sums) {
             Terms terms;
-            for (int k = 0; k < kSums; ++k) terms.of[k] = load_pair(sums + k * kPairLanes);
+            AG_EACH (k, kSums) terms.of[k] = load_pair(sums + k * kPairLanes);
             return terms;
         }
         AG_INLINE void store_to(float* sums) const {
-            for (int k = 0; k < kSums; ++k) {
+            AG_EACH (k, kSums) {
                 store_raw(sums + k * kPairLanes, of[k].low);
                 store_raw(sums + k * kPairLanes + kLanes, of[k].high);
             }
         }
         AG_INLINE friend Terms operator+(const Terms& a, const Terms& b) {
             Terms sum;
-            for (int k = 0; k < kSums; ++k) sum.of[k] = a.of[k] + b.of[k];
+            AG_EACH (k, kSums) sum.of[k] = a.of[k] + b.of[k];
             return sum;
         }
     };
@@ -115,7 +115,7 @@ class AlongChannels {
         Lanes low[kSums], high[kSums];
         const LanePair value = {element_(x.low, y.low, p.low, low),
                                 element_(x.high, y.high, p.high, high)};
-        for (int k = 0; k < kSums; ++k) terms.of[k] = {low[k], high[k]};
+        AG_EACH (k, kSums) terms.of[k] = {low[k], high[k]};
         return value;
     }
     // Of the first channels, whole pairs.
@@ -123,7 +123,7 @@ class AlongChannels {
                              int channels, float* const (&to)[kSums]) const {
         for (int c = 0; c < channels; c += kPairLanes) {
             const Terms sums = sums_of_few(at, positions, load_pair(parameters + c), c);
-            for (int k = 0; k < kSums; ++k) {
+            AG_EACH (k, kSums) {
                 store_raw(to[k] + c, sums.of[k].low);
                 store_raw(to[k] + c + kLanes, sums.of[k].high);
             }

@@ -145,18 +145,18 @@ class ChannelSum {
     // The first `count`: all of them are more than a small call reads.
     static void clear(Lanes (*sums)[kSums], int count) {
         for (int i = 0; i < count; ++i)
-            for (int k = 0; k < kSums; ++k) sums[i][k] = splat(0.0f);
+            AG_EACH (k, kSums) sums[i][k] = splat(0.0f);
     }
     void finish_channel(int64_t block, int c, const Lanes* sums) {
-        for (int k = 0; k < kSums; ++k) *partial(block, k, c) = tree_sum(sums[k]);
+        AG_EACH (k, kSums) *partial(block, k, c) = tree_sum(sums[k]);
     }
     // All of the task. A -0 becomes 0, which is what it is added to.
     void finish_channels(int64_t block, const Lanes (*sums)[kSums]) {
         int c = 0;
         for (; c + kFoldedRows <= channels_; c += kFoldedRows) {
-            for (int k = 0; k < kSums; ++k) {
+            AG_EACH (k, kSums) {
                 Folded folded[kFoldedRows];
-                for (int i = 0; i < kFoldedRows; ++i) folded[i] = fold(sums[c + i][k]);
+                AG_EACH (i, kFoldedRows) folded[i] = fold(sums[c + i][k]);
                 tree_sums(folded, partial(block, k, c));
             }
         }

@@ -39,20 +39,20 @@ inline void add_rows_of(const Element& element, const Rows& rows, int count, int
         Lanes value[kVectors], terms[kVectors][kSums];
         // Less far than elsewhere, or rows from a cache would lose more than 3 % (measured).
         if (asks) prefetch_loads(a, b, kVectors * kLanes, 2048);
-        for (int k = 0; k < kLast; ++k)
+        AG_EACH (k, kLast)
             value[k] = element(load(a + k * kLanes), load(b + k * kLanes), p, terms[k]);
         value[kLast] = element(load_first(a + kLast * kLanes, rest),
                                load_first(b + kLast * kLanes, rest), p, terms[kLast]);
-        for (int i = 0; i < kSums; ++i) {
+        AG_EACH (i, kSums) {
             Lanes s = sums[row * to_sums][i];
-            for (int k = 0; k < kLast; ++k) s = s + terms[k][i];
+            AG_EACH (k, kLast) s = s + terms[k][i];
             const Lanes last = terms[kLast][i];
             sums[row * to_sums][i] = s + (Element::kZeroPads ? last : keep_first(last, rest));
         }
         if constexpr (Element::kWrites) {
             T* out = reinterpret_cast<T*>(rows.at[2] + row * rows.step[2]);
-            for (int k = 0; k + 2 <= kLast; k += 2)
-                store_pair_to<kStreams>(out + k * kLanes, {value[k], value[k + 1]});
+            AG_EACH (k, kLast / 2)
+                store_pair_to<kStreams>(out + k * kPairLanes, {value[2 * k], value[2 * k + 1]});
             if constexpr (kLast % 2 == 1)
                 store_to<kStreams>(out + (kLast - 1) * kLanes, value[kLast - 1]);
             if (kStreams && rest == kLanes) {
@@ -97,20 +97,20 @@ AG_NOINLINE void add_rows(const Element& element, const Rows& rows, int count, i
         T* out = Element::kWrites ? reinterpret_cast<T*>(rows.at[2] + row * rows.step[2]) : nullptr;
         const Lanes p = splat(parameters[row * to_sums]);
         Lanes s[kSums], terms[kSums], later_terms[kSums];
-        for (int k = 0; k < kSums; ++k) s[k] = sums[row * to_sums][k];
+        AG_EACH (k, kSums) s[k] = sums[row * to_sums][k];
         int i = 0;
         const auto add_first = [&](int m) AG_INLINE_LAMBDA {
             const Lanes value =
                 element(load_first_of<kStep>(a, i, m), load_first_of<kStep>(b, i, m), p, terms);
             if (Element::kWrites) store_first(out + i, value, m);
-            for (int k = 0; k < kSums; ++k)
+            AG_EACH (k, kSums)
                 s[k] = s[k] + (Element::kZeroPads ? terms[k] : keep_first(terms[k], m));
         };
         // From a line on, where vectors do not cross its end; then lanes begin with another one.
         const int head = Element::kWrites ? long_head<kStep>(out, n) : long_head<kStep>(a, n);
         for (; i < head; i += kLanes) add_first(head - i < kLanes ? head - i : kLanes);
         i = head;
-        for (int k = 0; k < kSums; ++k) s[k] = rotate(s[k], head);
+        AG_EACH (k, kSums) s[k] = rotate(s[k], head);
         for (; i + kPairLanes + kBeyond <= n; i += kPairLanes) {
             if (asks) prefetch_loads(a + kStep * i, b + kStep * i, kStep * kPairLanes, rows.ahead);
             const LanePair x = load_pair_of<kStep>(a, i);
@@ -118,16 +118,16 @@ AG_NOINLINE void add_rows(const Element& element, const Rows& rows, int count, i
             const LanePair value = {element(x.low, y.low, p, terms),
                                     element(x.high, y.high, p, later_terms)};
             if (Element::kWrites) store_pair_to<kStreams>(out + i, value);
-            for (int k = 0; k < kSums; ++k) s[k] = (s[k] + terms[k]) + later_terms[k];
+            AG_EACH (k, kSums) s[k] = (s[k] + terms[k]) + later_terms[k];
         }
         for (; i + kLanes + kBeyond <= n; i += kLanes) {
             const Lanes value = element(load_of<kStep>(a, i), load_of<kStep>(b, i), p, terms);
             // Of 16 bit it is no whole line.
             if (Element::kWrites) store_to<kStreams && sizeof(T) == 4>(out + i, value);
-            for (int k = 0; k < kSums; ++k) s[k] = s[k] + terms[k];
+            AG_EACH (k, kSums) s[k] = s[k] + terms[k];
         }
         if (i < n) add_first(n - i);
-        for (int k = 0; k < kSums; ++k) sums[row * to_sums][k] = rotate(s[k], -head);
+        AG_EACH (k, kSums) sums[row * to_sums][k] = rotate(s[k], -head);
     }
 }
 

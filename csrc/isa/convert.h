@@ -86,12 +86,12 @@ AG_INLINE uint64_t narrow_bits(QuadBits bits) {
 
 AG_INLINE Lanes widen(Halves bits, BFloat16) {
     Lanes result;
-    AG_EACH_REGISTER result.r[i] = (Register)(widen_bits(bits.w[i]) << 16);
+    AG_EACH (i, kRegisters) result.r[i] = (Register)(widen_bits(bits.w[i]) << 16);
     return result;
 }
 AG_INLINE Halves narrow_canonical(Lanes x, BFloat16) {
     Halves result;
-    AG_EACH_REGISTER {
+    AG_EACH (i, kRegisters) {
         const QuadBits bits = (QuadBits)x.r[i];
         result.w[i] = narrow_bits((bits + 0x7fffu + (bits >> 16 & 1u)) >> 16);
     }
@@ -102,12 +102,14 @@ AG_INLINE Halves narrow_canonical(Lanes x, BFloat16) {
 
 AG_INLINE Lanes widen(Halves bits, Float16) {
     Lanes result;
-    AG_EACH_REGISTER result.r[i] = vcvt_f32_f16(vreinterpret_f16_u64(vcreate_u64(bits.w[i])));
+    AG_EACH (i, kRegisters)
+        result.r[i] = vcvt_f32_f16(vreinterpret_f16_u64(vcreate_u64(bits.w[i])));
     return result;
 }
 AG_INLINE Halves narrow_canonical(Lanes x, Float16) {
     Halves result;
-    AG_EACH_REGISTER result.w[i] = vget_lane_u64(vreinterpret_u64_f16(vcvt_f16_f32(x.r[i])), 0);
+    AG_EACH (i, kRegisters)
+        result.w[i] = vget_lane_u64(vreinterpret_u64_f16(vcvt_f16_f32(x.r[i])), 0);
     return result;
 }
 
@@ -116,7 +118,7 @@ AG_INLINE Halves narrow_canonical(Lanes x, Float16) {
 // The same steps as the scalar conversions of float16.h.
 AG_INLINE Lanes widen(Halves bits, Float16) {
     Lanes result;
-    AG_EACH_REGISTER {
+    AG_EACH (i, kRegisters) {
         const QuadBits half = widen_bits(bits.w[i]);
         const QuadBits magnitude = (half & 0x7fffu) << 13;
         const Quad scaled = (Quad)magnitude * float_from_bits(0x77800000u);
@@ -128,7 +130,7 @@ AG_INLINE Lanes widen(Halves bits, Float16) {
 }
 AG_INLINE Halves narrow_canonical(Lanes x, Float16) {
     Halves result;
-    AG_EACH_REGISTER {
+    AG_EACH (i, kRegisters) {
         const QuadBits bits = (QuadBits)x.r[i];
         const QuadBits magnitude = bits & 0x7fffffffu;
         const QuadBits small = (QuadBits)((Quad)magnitude + 0.5f) - 0x3f000000u;

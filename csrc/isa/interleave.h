@@ -15,7 +15,7 @@ AG_INLINE void interleave(Lanes a, Lanes b, Lanes& low, Lanes& high) {
     high.r[0] = (Register)_mm512_permutex2var_ps((__m512)a.r[0], second, (__m512)b.r[0]);
 #elif defined(__AVX2__)
     Lanes* const halves[] = {&low, &high};
-    AG_EACH_REGISTER {
+    AG_EACH (i, kRegisters) {
         const __m256 even = _mm256_unpacklo_ps((__m256)a.r[i], (__m256)b.r[i]);
         const __m256 odd = _mm256_unpackhi_ps((__m256)a.r[i], (__m256)b.r[i]);
         halves[i]->r[0] = (Register)_mm256_permute2f128_ps(even, odd, 0x20);
@@ -23,7 +23,7 @@ AG_INLINE void interleave(Lanes a, Lanes b, Lanes& low, Lanes& high) {
     }
 #else
     Register all[2 * kRegisters];
-    AG_EACH_REGISTER {
+    AG_EACH (i, kRegisters) {
 #if defined(__x86_64__)
         all[2 * i] = _mm_unpacklo_ps(a.r[i], b.r[i]);
         all[2 * i + 1] = _mm_unpackhi_ps(a.r[i], b.r[i]);
@@ -32,7 +32,7 @@ AG_INLINE void interleave(Lanes a, Lanes b, Lanes& low, Lanes& high) {
         all[2 * i + 1] = vzip2q_f32(a.r[i], b.r[i]);
 #endif
     }
-    AG_EACH_REGISTER {
+    AG_EACH (i, kRegisters) {
         low.r[i] = all[i];
         high.r[i] = all[kRegisters + i];
     }

@@ -74,11 +74,11 @@ class LaneSums {
             const int first = lane * channels_;
             const int before = first % kPairLanes;
             for (int c = -before; c < channels_; c += kPairLanes) {
-                for (int k = 0; k < kSums; ++k)
+                AG_EACH (k, kSums)
                     std::memcpy(row[k] + kPairLanes + c, pair(first + c, k), kPairBytes);
             }
             for (int c = 0; c < channels_; c += kPairLanes) {
-                for (int k = 0; k < kSums; ++k)
+                AG_EACH (k, kSums)
                     std::memcpy(pair(lane * whole_ + c, k), row[k] + kPairLanes + c, kPairBytes);
             }
         }
@@ -93,14 +93,13 @@ class LaneSums {
             for (int c = 0; c < channels_; c += kPairLanes) {
                 const int element = first + c;
                 float of_pair[kSums][2 * kPairLanes];
-                for (int k = 0; k < kSums; ++k) {
+                AG_EACH (k, kSums) {
                     const float* from = of_run + kSums * element + k * kPairLanes;
                     std::memcpy(of_pair[k], from + (element > 0 ? kPairLanes - head_ : 0),
                                 kPairBytes);
                     std::memcpy(of_pair[k] + head_, from + kSums * kPairLanes, kPairBytes);
                 }
-                for (int k = 0; k < kSums; ++k)
-                    std::memcpy(pair(lane * whole_ + c, k), of_pair[k], kPairBytes);
+                AG_EACH (k, kSums) std::memcpy(pair(lane * whole_ + c, k), of_pair[k], kPairBytes);
             }
         }
     }

@@ -69,7 +69,7 @@ AG_INLINE Lanes load_first(const float* p, int n) {
              (Register)_mm256_maskload_ps(p + 8, _mm256_cmpgt_epi32(counts, high))}};
 #else
     Lanes result;
-    AG_EACH_REGISTER {
+    AG_EACH (i, kRegisters) {
         const int left = n - 4 * i;
         Quad quad{};
         if (left >= 4) {

@@ -22,12 +22,13 @@ AG_INLINE Lanes load_every_second(const float* p) {
     });
 #elif defined(__x86_64__)
     Lanes result;
-    AG_EACH_REGISTER result.r[i] =
-        _mm_shuffle_ps(_mm_loadu_ps(p + 8 * i), _mm_loadu_ps(p + 8 * i + 4), 0x88);
+    AG_EACH (i, kRegisters)
+        result.r[i] = _mm_shuffle_ps(_mm_loadu_ps(p + 8 * i), _mm_loadu_ps(p + 8 * i + 4), 0x88);
     return result;
 #else
     Lanes result;
-    AG_EACH_REGISTER result.r[i] = vuzp1q_f32(vld1q_f32(p + 8 * i), vld1q_f32(p + 8 * i + 4));
+    AG_EACH (i, kRegisters)
+        result.r[i] = vuzp1q_f32(vld1q_f32(p + 8 * i), vld1q_f32(p + 8 * i + 4));
     return result;
 #endif
 }
@@ -171,7 +172,7 @@ AG_INLINE void transpose_quads(Register* r) {
 #endif
 
 AG_INLINE void rows_from_lines(float* rows, int pitch, const Lanes* lines) {
-    AG_EACH_REGISTER {
+    AG_EACH (i, kRegisters) {
         Register left[4], right[4];
         for (int k = 0; k < 4; ++k) {
             left[k] = lines[k].r[i];

@@ -12,8 +12,8 @@ namespace {
 AG_INLINE void transpose_16x16(Lanes* x) {
 #if defined(__AVX512F__)
     Register r[kLanes];
-    for (int i = 0; i < kLanes; ++i) r[i] = x[i].r[0];
-    for (int i = 0; i < kLanes; i += 4) transpose_quads(r + i);
+    AG_EACH (i, kLanes) r[i] = x[i].r[0];
+    AG_EACH (i, kLanes / 4) transpose_quads(r + 4 * i);
     // Now quad q of r[4 j + k] is quad j of line 4 q + k.
     const auto even = [](Register a, Register b) {
         return (Register)_mm512_shuffle_f32x4((__m512)a, (__m512)b, 0x88);
@@ -21,10 +21,10 @@ AG_INLINE void transpose_16x16(Lanes* x) {
     const auto odd = [](Register a, Register b) {
         return (Register)_mm512_shuffle_f32x4((__m512)a, (__m512)b, 0xdd);
     };
-    for (int k = 0; k < 4; ++k) {
+    AG_EACH (k, 4) {
         const Register left[] = {even(r[k], r[4 + k]), odd(r[k], r[4 + k])};
         const Register right[] = {even(r[8 + k], r[12 + k]), odd(r[8 + k], r[12 + k])};
-        for (int i = 0; i < 2; ++i) {
+        AG_EACH (i, 2) {
             x[4 * i + k].r[0] = even(left[i], right[i]);
             x[4 * i + 8 + k].r[0] = odd(left[i], right[i]);
         }
@@ -33,7 +33,7 @@ AG_INLINE void transpose_16x16(Lanes* x) {
     alignas(64) float rows[kLanes * kLanes];
     rows_from_lines(rows, kLanes, x);
     rows_from_lines(rows + kBlockLines, kLanes, x + kBlockLines);
-    for (int i = 0; i < kLanes; ++i) x[i] = load(rows + kLanes * i);
+    AG_EACH (i, kLanes) x[i] = load(rows + kLanes * i);
 #endif
 }
 
@@ -50,7 +50,7 @@ AG_INLINE Lanes interleave(HalfVector a, HalfVector b) {
              (Register)_mm256_permute2x128_si256(low, high, 0x31)}};
 #else
     Lanes result;
-    AG_EACH_REGISTER result.r[i] = (Register)(widen_bits(a.w[i]) | widen_bits(b.w[i]) << 16);
+    AG_EACH (i, kRegisters) result.r[i] = (Register)(widen_bits(a.w[i]) | widen_bits(b.w[i]) << 16);
     return result;
 #endif
 }
@@ -62,7 +62,7 @@ constexpr int kBlockRows = sizeof(T) == 2 ? kPairLanes : kLanes;
 // x[c] = the bits of element c of row(0), row(1), ..., rounded to T.
 template <class T, class Row>
 AG_INLINE void transpose_rows(const Row& row, Lanes* x) {
-    for (int k = 0; k < kLanes; ++k) {
+    AG_EACH (k, kLanes) {
         if constexpr (sizeof(T) == 2) {
             x[k] = interleave(narrow(row(2 * k), T{}), narrow(row(2 * k + 1), T{}));
         } else {

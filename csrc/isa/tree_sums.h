@@ -92,7 +92,7 @@ AG_INLINE Lanes pick(const float* values, const int32_t* index) {
     });
 #else
     Lanes result;
-    AG_EACH_REGISTER {
+    AG_EACH (i, kRegisters) {
         const int32_t* four = index + 4 * i;
         result.r[i] = Quad{values[four[0]], values[four[1]], values[four[2]], values[four[3]]};
     }

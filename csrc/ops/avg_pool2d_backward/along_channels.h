@@ -208,22 +208,24 @@ class PoolAlongChannels : public QuotientChannels<T> {
             if (narrow > 0) put<kStreaming>(behind, packed(later), stride, narrow, channels - c);
         }
     }
+    template <class Put>
+    static AG_INLINE void each_column(char* to, int64_t stride, int columns, const Put& put) {
+        for (int c = 0; c < columns; ++c, to += stride) put(reinterpret_cast<T*>(to));
+    }
     // To each of `columns` neighbours.
     template <bool kStreaming>
     static AG_INLINE void put(char* to, const typename Packed<T>::Type& x, int64_t stride,
                               int columns, int channels) {
-        do {
-            T* p = reinterpret_cast<T*>(to);
-            if (channels < kPairLanes) {
+        if (channels < kPairLanes) {
+            each_column(to, stride, columns, [&](T* p) AG_INLINE_LAMBDA {
                 kStreaming ? stream_first_packed(p, x, channels)
                            : store_first_packed(p, x, channels);
-            } else if (kStreaming) {
-                stream_packed(p, x);
-            } else {
-                store_packed(p, x);
-            }
-            to += stride;
-        } while (--columns > 0);
+            });
+        } else {
+            each_column(to, stride, columns, [&](T* p) AG_INLINE_LAMBDA {
+                kStreaming ? stream_packed(p, x) : store_packed(p, x);
+            });
+        }
     }
 
     int64_t column_stride_ = 0;  // bytes from column to column of what is written

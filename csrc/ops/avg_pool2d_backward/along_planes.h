@@ -150,7 +150,7 @@ class PoolAlongPlanes : public PoolTile<T> {
         const int n = elements_;
         for (int i = 0; i < n; i += kLanes, from += kLanes) {
             Lanes sum = load(from);
-            for (int k = 1; k < kKernel; ++k) sum = sum + load(from + k * width);
+            AG_EACH (k, kKernel - 1) sum = sum + load(from + (k + 1) * width);
             store_raw(to + i, sum);
         }
     }

@@ -107,15 +107,15 @@ class SlidingRows : public QuotientRows<T> {
                               float* sums, int64_t pitch, const Quotient& quotient) {
         constexpr int kBefore = kKernel - 1;
         Lanes x[kKernel];
-        for (int k = 0; k < kBefore; ++k) x[k] = load(rows.loaded[k] + column);
+        AG_EACH (k, kBefore) x[k] = load(rows.loaded[k] + column);
         for (int64_t i = begin; i < end; ++i, sums += pitch) {
             x[kBefore] = quotient(i);
             Lanes sum = x[0] + x[1];
-            for (int k = 2; k < kKernel; ++k) sum = sum + x[k];
+            AG_EACH (k, kKernel - 2) sum = sum + x[k + 2];
             store_raw(sums, sum);
-            for (int k = 0; k < kBefore; ++k) x[k] = x[k + 1];
+            AG_EACH (k, kBefore) x[k] = x[k + 1];
         }
-        for (int k = 0; k < kBefore; ++k) store_raw(rows.stored[k] + column, x[k]);
+        AG_EACH (k, kBefore) store_raw(rows.stored[k] + column, x[k]);
     }
 };
 

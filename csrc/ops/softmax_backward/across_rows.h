@@ -185,7 +185,7 @@ class AcrossRows {
         Held<kRuns, T> runs = of_runs;
         for (auto c = static_cast<size_t>(begin); c < static_cast<size_t>(end); c += kPairLanes) {
             LanePair sum = load_pair(to + c);
-            for (int k = 0; k < kRuns; ++k) {
+            AG_EACH (k, kRuns) {
                 ask(runs, k, c);
                 sum = sum + load_pair(runs.g[k] + c) * load_pair(runs.y[k] + c);
             }
@@ -198,11 +198,11 @@ class AcrossRows {
                                  int end, Permutes permutes, Streams streams) const {
         Held<kRuns, U> runs = of_runs;
         for (auto c = static_cast<size_t>(begin); c < static_cast<size_t>(end); c += kPairLanes) {
-            for (int k = 0; k < kRuns; ++k) ask(runs, k, c);
+            AG_EACH (k, kRuns) ask(runs, k, c);
             if constexpr (std::is_same_v<T, U>) {
                 if (permutes) {
                     const LanePair of_rows = permuted_as<T>(load_pair(sums + c));
-                    for (int k = 0; k < kRuns; ++k) {
+                    AG_EACH (k, kRuns) {
                         store_packed_to(runs.out[k] + c,
                                         pack_permuted<T>(load_permuted(runs.y[k] + c) *
                                                          (load_permuted(runs.g[k] + c) - of_rows)),
@@ -212,7 +212,7 @@ class AcrossRows {
                 }
             }
             const LanePair of_rows = load_pair(sums + c);
-            for (int k = 0; k < kRuns; ++k) {
+            AG_EACH (k, kRuns) {
                 const LanePair value =
                     load_pair(runs.y[k] + c) * (load_pair(runs.g[k] + c) - of_rows);
                 if (streams) {

@@ -104,7 +104,7 @@ inline void write_rows_of(const RowSet& rows, int n, Flag asks) {
         Lanes g[kVectors], y[kVectors];
         if (asks) prefetch_loads(in_g, in_y, kVectors * kLanes);
         Lanes sum{};
-        for (int k = 0; k < kLast; ++k) {
+        AG_EACH (k, kLast) {
             g[k] = load(in_g + k * kLanes);
             y[k] = load(in_y + k * kLanes);
             sum = sum + g[k] * y[k];
@@ -112,9 +112,9 @@ inline void write_rows_of(const RowSet& rows, int n, Flag asks) {
         g[kLast] = load_first(in_g + kLast * kLanes, rest);
         y[kLast] = load_first(in_y + kLast * kLanes, rest);
         const Lanes s = splat(tree_sum(sum + g[kLast] * y[kLast]));
-        for (int k = 0; k + 2 <= kLast; k += 2) {
-            const LanePair value = {y[k] * (g[k] - s), y[k + 1] * (g[k + 1] - s)};
-            store_pair(out + k * kLanes, value);
+        AG_EACH (k, kLast / 2) {
+            const int a = 2 * k, b = a + 1;
+            store_pair(out + k * kPairLanes, {y[a] * (g[a] - s), y[b] * (g[b] - s)});
         }
         if constexpr (kLast % 2 == 1) {
             store(out + (kLast - 1) * kLanes, y[kLast - 1] * (g[kLast - 1] - s));
