@@ -233,7 +233,8 @@ void cast(const VectorCall& call, AscendC::RoundMode mode, Loc loc) {
     if (!check_operand(core, instr, dst_t, "dst", to, 32)) return;
     if (!check_operand(core, instr, src_t, "src", from, 32)) return;
     check_widening(core, instr, call, walk, to, from);
-    if (!call.counted) check_overlap(core, instr, walk, dst, dst_t, src, "src", false);
+    if (!call.counted || dst_t.element_size <= src_t.element_size)
+        check_overlap(core, instr, walk, dst, dst_t, src, "src", false);
     const bool all = use_operand(core, instr, src_t, "src", from, false);
     use_operand(core, instr, dst_t, "dst", to, true);
     const Conversion how{mode, core.deq_scale};

@@ -41,7 +41,7 @@ void reduce_all(const VectorCall& call, ReduceAll what, bool with_index, Loc loc
         if (!check_operand(core, instr, work, "work", scratch, 32)) return;
         check_reduced(core, instr, src, "src", from);
         use_operand(core, instr, work, "work", scratch, true);
-        core.ub_init.set(scratch[0].begin, scratch[0].end, true);
+        core.ub_init.set(scratch[0].begin, scratch[0].end, false);
     } else {
         check_reduced(core, instr, src, "src", from);
     }

@@ -152,7 +152,7 @@ double PoolTiler::cycles(const Choice& c) const {
     return (std::max(memory, vector) + waits + scalar) * groups + alone;
 }
 
-// Instructions for sixteen planes of kPoolPlanes: columns of all that are loaded together, rows of
+// Instructions for a group of kPoolPlanes: columns of all that are loaded together, rows of
 // these, or of each plane, or one row of all planes at a time.
 double PoolTiler::plane_instructions(double loads) const {
     const auto sums = [](int64_t stride, int64_t kernel, uint32_t terms, int64_t parts) {
@@ -207,7 +207,7 @@ double PoolTiler::cycles_by_columns(const Choice& c) const {
     return std::max(memory, vector) + waits + loading / loads + 2 * vector / stores;
 }
 
-// Of sixteen planes, for the elements alone.
+// Of a group, for the elements alone.
 double PoolTiler::vector_cycles() const {
     const auto grads = static_cast<double>(t_.grad_height * t_.grad_width);
     const auto rows = static_cast<double>(t_.grad_height * t_.width);

@@ -3,13 +3,13 @@
 // A lane is `lane_planes` neighbouring planes at most, a group sixteen lanes, of which `lanes` are
 // used: fewer where these share the planes more evenly. What cores share are tiles: unit_height
 // rows by tile_width columns of grad_input of a group's lanes of unit_planes planes, numbered along
-// height first, then along width, then by planes. `unit_tiles` of them are
-// one unit (the last one may have fewer), and core b of B works on units [b * units / B, (b + 1) *
-// units / B): in runs of neighbouring rows, or of up to lane_planes planes. A run is summed up
-// tile_height rows at a time at most. kPoolFill has no lanes: its units are 512 bytes of
-// grad_input, whatever planes they hold. A group of kPoolColumns is one plane, and so is one of
-// dense kPoolRows with lane_planes above 1: of a core's planes sixteen lanes as long as each other
-// are made, each its planes one below the other as if they were one.
+// height first, then along width, then by planes. `unit_tiles` of them are one unit (the last one
+// may have fewer), and core b of B works on units [b * units / B, (b + 1) * units / B): in runs of
+// neighbouring rows, or of up to lane_planes planes. A run is summed up tile_height rows at a time
+// at most. kPoolFill has no lanes: its units are 512 bytes of grad_input, whatever planes they
+// hold. A group of kPoolColumns is one plane, and so is one of dense kPoolRows with lane_planes
+// above 1: of a core's planes sixteen lanes as long as each other are made, each its planes one
+// below the other as if they were one.
 #pragma once
 
 #include <stdint.h>
