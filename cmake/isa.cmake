@@ -23,7 +23,8 @@ function(ascend_grad_add_isa_levels target)
     add_library(${objects} OBJECT ${ARGN})
     target_link_libraries(${objects} PRIVATE ascend_grad_options)
     target_compile_definitions(${objects} PRIVATE KERNELS=kernels_${level})
-    target_compile_options(${objects} PRIVATE ${ASCEND_GRAD_ISA_FLAGS_${level}} ${ASCEND_GRAD_ISA_OPTIMIZATION} -fno-lto -fno-exceptions
+    target_compile_options(${objects} PRIVATE
+      ${ASCEND_GRAD_ISA_FLAGS_${level}} ${ASCEND_GRAD_ISA_OPTIMIZATION} -fno-lto -fno-exceptions
       # GCC's own AVX-512 header reads variables that it leaves uninitialised on purpose.
       $<$<CXX_COMPILER_ID:GNU>:-Wno-uninitialized -Wno-maybe-uninitialized>)
     target_sources(${target} PRIVATE $<TARGET_OBJECTS:${objects}>)

@@ -49,12 +49,12 @@ struct Lanes {
     Register r[kRegisters];
 };
 
-// For each i below a small constant, without a loop: what a loop indexes stays in memory.
+// For each i below a constant, at most 16, without a loop: what a loop indexes stays in memory.
 #define AG_EACH(i, n) _Pragma("GCC unroll 16") for (int i = 0; i < (n); ++i)
 
-// Lanes whose registers are function(0), function(1), ... Where lanes are carried from turn to turn
-// of a loop, compilers keep what AG_EACH has indexed in memory, in pieces (GCC 12, AVX2:
-// three times the time); not so these.
+// Lanes whose registers are function(0), function(1), ... Of lanes that are carried from turn to
+// turn of a loop, compilers keep what a plain loop has indexed in memory, in pieces (GCC 12, AVX2:
+// three times the time).
 template <class Function>
 AG_INLINE Lanes each_register(const Function& function) {
     if constexpr (kRegisters == 1) {

@@ -147,12 +147,7 @@ void copy_out(const GmTensor& dst, const UbTensor& src, const CopyCall& call, Lo
     const auto ranges = stretches(src.address, step, call.block_bytes, call.block_count);
     if (!check_operand(core, instr, src, "src", ranges, 32)) return;
     check_gm_alignment(core, instr, dst);
-    if (instr.atomic && src.dtype != core.atomic_dtype)
-        core.report(core.make("atomic-dtype", instr,
-                              std::string("the atomic mode is of ") +
-                                  dtype_name(core.atomic_dtype) + ", the copy of " +
-                                  dtype_name(src.dtype),
-                              src));
+    check_atomic_dtype(core, instr, src);
     use_operand(core, instr, src, "src", ranges, false);
     const uint64_t gm_step = call.block_bytes + call.dst_gap;
     const bool merged = step == call.block_bytes && gm_step == call.block_bytes;
@@ -184,11 +179,7 @@ void copy_local(const UbTensor& dst, const UbTensor& src, const CopyCall& call, 
     if (!check_operand(core, instr, src, "src", from, 32)) return;
     const bool all = use_operand(core, instr, src, "src", from, false);
     use_operand(core, instr, dst, "dst", to, true);
-    RepeatWrites writes(hull(to), hull(from));
-    bool in_order = true;
     for (size_t i = 0; i < to.size(); ++i) {
-        in_order = in_order && writes.check(core, instr, dst, i, from[i]);
-        writes.add(to[i]);
         std::memmove(core.ub.data() + to[i].begin, core.ub.data() + from[i].begin,
                      call.block_bytes);
         for (uint64_t b = 0; b < call.block_bytes; b += all ? call.block_bytes : 1)

@@ -55,6 +55,15 @@ void check_atomic_target(Core& core, const Instr& instr, const GmTensor& gm, uin
                           start + bytes, static_cast<int64_t>(bad - start) / gm.element_size));
 }
 
+void check_atomic_dtype(Core& core, const Instr& instr, const UbTensor& t) {
+    if (core.atomic == rt::Atomic::none || t.dtype == core.atomic_dtype) return;
+    if (!core.launch.options.check_operands) return;
+    core.report(core.make("atomic-dtype", instr,
+                          std::string("the atomic mode is of ") + dtype_name(core.atomic_dtype) +
+                              ", the copy of " + dtype_name(t.dtype),
+                          t));
+}
+
 void check_gm_alignment(Core& core, const Instr& instr, const GmTensor& gm) {
     if (!core.launch.options.check_operands) return;
     if (reinterpret_cast<uintptr_t>(gm.address) % gm.element_size == 0) return;

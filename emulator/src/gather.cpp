@@ -42,7 +42,6 @@ void indirect(const VectorCall& call, const UbTensor& offsets, uint32_t base, bo
         for (const Range& r : index_ranges)
             core.report_uninitialized(instr, offsets, "the offset tensor", r.begin, r.end);
     use_operand(core, instr, straight_tensor, gathers ? "dst" : "src", near_ranges, gathers);
-    std::vector<Range> far_ranges;
     for (uint64_t r = 0; r < walk.repeats; ++r)
         for (uint32_t lane = 0; lane < walk.lanes; ++lane) {
             if (!walk.mask_of(r).test(lane)) continue;
@@ -59,14 +58,9 @@ void indirect(const VectorCall& call, const UbTensor& offsets, uint32_t base, bo
             }
             if (!core.check_bounds(instr, far_tensor, far_role, at, at + size)) return;
             core.access_ub(instr, far_tensor, at, at + size, !gathers);
-            far_ranges.push_back({at, at + size});
             const uint64_t near_at = straight.address(r, lane);
             copy_element(core, gathers ? near_at : at, gathers ? at : near_at, size);
         }
-    const Range near_hull = hull(near_ranges), far_hull = hull(far_ranges);
-    const Range &to = gathers ? near_hull : far_hull, &from = gathers ? far_hull : near_hull;
-    check_disjoint(core, instr, dst, to, from, "src");
-    check_disjoint(core, instr, dst, to, hull(index_ranges), "the offset tensor");
     core.charge(instr, vector_cycles(core, static_cast<double>(walk.lanes), walk.repeats),
                 walk.repeats);
 }
@@ -90,7 +84,6 @@ void gather_blocks(const UbTensor& dst, const UbTensor& src, const UbTensor& off
     if (!check_operand(core, instr, offsets, "the offset tensor", index, 32)) return;
     if (!core.check_tensor(instr, src, "src")) return;
     use_operand(core, instr, offsets, "the offset tensor", index, false);
-    std::vector<Range> to_all, from_all;
     for (uint64_t i = 0; i < n; ++i) {
         const uint64_t to =
             dst.address +
@@ -109,12 +102,8 @@ void gather_blocks(const UbTensor& dst, const UbTensor& src, const UbTensor& off
         if (!core.check_bounds(instr, src, "src", from, from + 32)) return;
         core.access_ub(instr, src, from, from + 32, false);
         core.access_ub(instr, dst, to, to + 32, true);
-        to_all.push_back(d[0]);
-        from_all.push_back(s[0]);
         for (uint64_t b = 0; b < 32; ++b) copy_element(core, to + b, from + b, 1);
     }
-    check_disjoint(core, instr, dst, hull(to_all), hull(from_all), "src");
-    check_disjoint(core, instr, dst, hull(to_all), index[0], "the offset tensor");
     core.charge(instr, vector_cycles(core, 8, static_cast<uint64_t>(repeat)),
                 static_cast<uint64_t>(repeat));
 }
@@ -191,7 +180,6 @@ uint64_t gather_mask(const GatherMaskCall& call, Loc loc) {
     if (!picks.empty()) {
         if (!check_operand(core, instr, call.dst, "dst", to, 32)) return 0;
         use_operand(core, instr, call.dst, "dst", to, true);
-        check_disjoint(core, instr, call.dst, to[0], hull(from), "src0");
     }
     for (size_t i = 0; i < picks.size(); ++i)
         copy_element(core, call.dst.address + i * size, picks[i], size);

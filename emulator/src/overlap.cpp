@@ -40,7 +40,7 @@ void check_overlap(Core& core, const Instr& instr, const Walk& walk, const Layou
     if (walk.contiguous) {
         // In place is fine, and so is narrowing in place: it never catches up with its source.
         if (dst.base == src.base && dst.element <= src.element) return;
-        if (dst.element == src.element)
+        if (dst.element >= src.element)
             return fail(0, std::max(d0.begin, s0.begin), "overlap in part");
     }
     if (same_lanes && dst.repeat_bytes == src.repeat_bytes &&
@@ -72,29 +72,6 @@ void check_overlap(Core& core, const Instr& instr, const Walk& walk, const Layou
                 std::fill_n(writer.begin() + static_cast<int64_t>(dst.address(r, lane) - low),
                             dst.element, 1);
     }
-}
-
-RepeatWrites::RepeatWrites(const Range& all_written, const Range& all_read)
-    : both_{std::max(all_written.begin, all_read.begin), std::min(all_written.end, all_read.end)} {
-    if (both_.begin < both_.end) written_.resize(both_.end - both_.begin);
-}
-void RepeatWrites::add(const Range& written) {
-    for (uint64_t b = std::max(written.begin, both_.begin); b < std::min(written.end, both_.end);
-         ++b)
-        written_[b - both_.begin] = true;
-}
-bool RepeatWrites::check(Core& core, const Instr& instr, const UbTensor& dst, uint64_t repeat,
-                         const Range& read) const {
-    if (!core.launch.options.check_operands) return true;
-    for (uint64_t b = std::max(read.begin, both_.begin); b < std::min(read.end, both_.end); ++b) {
-        if (!written_[b - both_.begin]) continue;
-        core.report(core.make("illegal-overlap", instr,
-                              "dst and src overlap across repeats: repeat " +
-                                  std::to_string(repeat) + " reads what an earlier repeat wrote",
-                              dst, (static_cast<int64_t>(b) - dst.address) / dst.element_size));
-        return false;
-    }
-    return true;
 }
 
 void check_disjoint(Core& core, const Instr& instr, const UbTensor& dst, const Range& to,

@@ -109,28 +109,13 @@ void trans_data_to_5hd(const UbTensor (&dst)[16], const UbTensor (&src)[16], boo
                               dst_rep != 0 ? dst_rep : src_rep));
     }
     const uint32_t size = dst[0].element_size, row = 32 / size;
-    const auto block = [](const UbTensor& t, int r, int rep) -> Range {
-        const uint64_t at = t.address + uint64_t(r) * static_cast<uint64_t>(rep) * 32;
-        return {at, at + 32};
-    };
-    std::vector<Range> to_all, from_all;
-    for (int i = 0; i < 16; ++i)
-        for (const int r : {0, repeat - 1}) {
-            to_all.push_back(block(dst[i], r, dst_rep));
-            from_all.push_back(block(src[i], r, src_rep));
-        }
-    RepeatWrites writes(hull(to_all), hull(from_all));
-    bool in_order = true;
     for (int r = 0; r < repeat; ++r) {
-        for (int i = 0; i < 16 && in_order; ++i)
-            in_order = writes.check(core, instr, dst[0], static_cast<uint64_t>(r),
-                                    block(src[i], r, src_rep));
-        for (const UbTensor& t : dst) writes.add(block(t, r, dst_rep));
         uint8_t in[16][32], out[16][32];
         bool good_in[16][32] = {}, good_out[16][32] = {}, written[16][32] = {};
         for (int i = 0; i < 16; ++i) {
-            const std::vector<Range> from{block(src[i], r, src_rep)}, to{block(dst[i], r, dst_rep)};
-            const uint64_t s = from[0].begin, d = to[0].begin;
+            const uint64_t s = src[i].address + uint64_t(r) * static_cast<uint64_t>(src_rep) * 32;
+            const uint64_t d = dst[i].address + uint64_t(r) * static_cast<uint64_t>(dst_rep) * 32;
+            const std::vector<Range> from{{s, s + 32}}, to{{d, d + 32}};
             if (!check_operand(core, instr, src[i], "src", from, 32)) return;
             if (!check_operand(core, instr, dst[i], "dst", to, 32)) return;
             use_operand(core, instr, src[i], "src", from, false);
@@ -160,7 +145,7 @@ void trans_data_to_5hd(const UbTensor (&dst)[16], const UbTensor (&src)[16], boo
             }
         }
         for (int i = 0; i < 16; ++i) {
-            const uint64_t d = block(dst[i], r, dst_rep).begin;
+            const uint64_t d = dst[i].address + uint64_t(r) * static_cast<uint64_t>(dst_rep) * 32;
             for (uint64_t b = 0; b < 32; ++b) {
                 if (!written[i][b]) continue;
                 core.ub[d + b] = out[i][b];

@@ -110,15 +110,7 @@ void reduce_repeats(const VectorCall& call, Reduce kind, ReduceOrder order, Loc 
     check_reduced(core, instr, src, "src", from);
     use_operand(core, instr, dst, "dst", to, true);
     const Writer write{core, dst.dtype, dst.element_size};
-    RepeatWrites writes(hull(to), hull(from));
-    bool in_order = true;
     for (uint64_t r = 0; r < walk.repeats; ++r) {
-        for (uint32_t lane = 0; lane < walk.lanes && in_order; ++lane) {
-            const uint64_t at = s.address(r, lane);
-            if (walk.mask_of(r).test(lane))
-                in_order = writes.check(core, instr, dst, r, {at, at + s.element});
-        }
-        writes.add({place(r, 0), place(r, out.groups - 1) + out.bytes / out.groups});
         for (uint32_t g = 0; g < out.groups; ++g) {
             auto lanes = lanes_of(core, walk, s, src.dtype, r, g * out.lanes, out.lanes);
             const Lane result = tree(src.dtype, kind_of(kind), lanes);

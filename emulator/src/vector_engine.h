@@ -88,21 +88,6 @@ void check_disjoint(Core& core, const Instr& instr, const UbTensor& dst, const R
                     const Range& from, const char* role);
 Range hull(const std::vector<Range>& ranges);
 
-// What an instruction's repeats have written, of which no later repeat may read.
-class RepeatWrites {
-  public:
-    // All repeats write and read within these.
-    RepeatWrites(const Range& all_written, const Range& all_read);
-    void add(const Range& written);
-    // Reports when a repeat reads what an earlier one wrote. False: reported.
-    bool check(Core& core, const Instr& instr, const UbTensor& dst, uint64_t repeat,
-               const Range& read) const;
-
-  private:
-    Range both_;  // bytes that some repeat writes and some repeat reads
-    std::vector<bool> written_;
-};
-
 // Cycles of a vector instruction of `repeats` 256-byte repeats.
 double vector_cycles(const Core& core, double per_repeat, uint64_t repeats);
 
