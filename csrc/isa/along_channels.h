@@ -236,7 +236,6 @@ class AlongChannels {
         return rest > 0 && rest % kSumLanes == 0 ? static_cast<int>(least(rest, n)) : n;
     }
 
-    enum class Asks { kNothing, kIntoFirst, kIntoSecond };
     // Loads are asked for from `prefetch` bytes further on or, from an input's `element`th on, from
     // elsewhere.
     struct Turn {
@@ -252,37 +251,29 @@ class AlongChannels {
     // Adds positions to the sums of a lane and, of lanes that are walked together, of those after
     // it.
     void add_positions(const OfLane& positions, int lane, int elements, const Turn& turn = {}) {
-        if (plan_.prefetch == 0) {
-            add_counted<Asks::kNothing>(positions, lane, elements, turn);
-        } else if (plan_.asks_into_second) {
-            add_counted<Asks::kIntoSecond>(positions, lane, elements, turn);
-        } else {
-            add_counted<Asks::kIntoFirst>(positions, lane, elements, turn);
-        }
-    }
-    template <Asks kAsks>
-    void add_counted(const OfLane& positions, int lane, int elements, const Turn& turn) {
-        static_assert(kGroup / kSumLanes == 4);
-        if constexpr (kIsCompact) {
-            add_positions<0, kAsks>(positions, lane, elements, turn);
-        } else {
-            switch (positions.count) {
-                case 1:
-                    return add_positions<1, kAsks>(positions, lane, elements, turn);
-                case 2:
-                    return add_positions<2, kAsks>(positions, lane, elements, turn);
-                case 3:
-                    return add_positions<3, kAsks>(positions, lane, elements, turn);
-                default:
-                    return add_positions<4, kAsks>(positions, lane, elements, turn);
+        with_constant(plan_.prefetch != 0, [&](auto asks) {
+            static_assert(kGroup / kSumLanes == 4);
+            if constexpr (kIsCompact) {
+                add_positions<0>(positions, lane, elements, turn, asks);
+            } else {
+                switch (positions.count) {
+                    case 1:
+                        return add_positions<1>(positions, lane, elements, turn, asks);
+                    case 2:
+                        return add_positions<2>(positions, lane, elements, turn, asks);
+                    case 3:
+                        return add_positions<3>(positions, lane, elements, turn, asks);
+                    default:
+                        return add_positions<4>(positions, lane, elements, turn, asks);
+                }
             }
-        }
+        });
     }
     // kCount: their number, 0 for any. The loop has copies of what add_part() gets, or a store
     // might change these.
-    template <int kCount, Asks kAsks>
+    template <int kCount, class Flag>
     AG_NOINLINE void add_positions(const OfLane& positions, int lane, int elements,
-                                   const Turn& turn) {
+                                   const Turn& turn, Flag asks) {
         constexpr int kMost = kCount > 0 ? kCount : kGroup / kSumLanes;
         const int count = kCount > 0 ? kCount : positions.count;
         char* at[kMost][kOperands];
@@ -294,27 +285,28 @@ class AlongChannels {
         const float* const parameters = parameters_;
         int c = head_;
         if (head_ > 0) {
-            add_part(positions, sums, kAsks, turn, 0, head_);
+            add_part(positions, sums, turn, 0, head_);
             sums += kSums * (kPairLanes - head_);
         }
         for (; c + kPairLanes <= elements; c += kPairLanes) {
-            add_pair<kAsks>(at, count, sums + kSums * c, load_pair(parameters + c), ahead, own_turn,
-                            streams, c);
+            add_pair(at, count, sums + kSums * c, load_pair(parameters + c), ahead, own_turn, asks,
+                     streams, c);
         }
-        if (c < elements) add_part(positions, sums + kSums * c, kAsks, turn, c, elements - c);
+        if (c < elements) add_part(positions, sums + kSums * c, turn, c, elements - c);
     }
     bool streams_lines() const { return Element::kWrites && streaming_ && !plan_.transposes; }
     // Elements [c, c + kPairLanes); `sums` are theirs, p their parameters.
-    template <Asks kAsks>
+    template <class Flag>
     AG_INLINE void add_pair(char* const (*at)[kOperands], int count, float* sums, LanePair p,
-                            uintptr_t ahead, const Turn& turn, bool streams, int c) const {
+                            uintptr_t ahead, const Turn& turn, Flag asks, bool streams,
+                            int c) const {
         Terms sum = Terms::load_from(sums);
         const uintptr_t of_first = turn.ahead(0, c, ahead), of_second = turn.ahead(1, c, ahead);
 #pragma GCC unroll(kIsCompact ? 1 : 4)
         for (int i = 0; i < count; ++i) {
             const T* pa = reinterpret_cast<const T*>(at[i][0]) + c;
             const T* pb = reinterpret_cast<const T*>(at[i][1]) + c;
-            ask(kAsks, pa, pb, of_first, of_second);
+            if (asks) ask(pa, pb, of_first, of_second);
             Terms terms;
             const LanePair value = terms_of(load_pair(pa), load_pair(pb), p, terms);
             if (Element::kWrites) {
@@ -326,8 +318,8 @@ class AlongChannels {
         sum.store_to(sums);
     }
     // The same of [c, c + n), less than a pair of vectors.
-    AG_NOINLINE void add_part(const OfLane& positions, float* sums, Asks asks, const Turn& turn,
-                              int c, int n) {
+    AG_NOINLINE void add_part(const OfLane& positions, float* sums, const Turn& turn, int c,
+                              int n) {
         const LanePair p = load_first_pair(parameters_ + c, n);
         Terms sum = Terms::load_from(sums);
         const auto ahead = static_cast<uintptr_t>(plan_.prefetch);
@@ -336,7 +328,7 @@ class AlongChannels {
         for (int i = 0; i < positions.count; ++i) {
             const T* pa = reinterpret_cast<const T*>(positions.at[i][0]) + c;
             const T* pb = reinterpret_cast<const T*>(positions.at[i][1]) + c;
-            ask(asks, pa, pb, of_first, of_second);
+            if (plan_.prefetch != 0) ask(pa, pb, of_first, of_second);
             Terms terms;
             const LanePair value =
                 terms_of(load_first_pair(pa, n), load_first_pair(pb, n), p, terms);
@@ -354,11 +346,9 @@ class AlongChannels {
         }
         sum.store_to(sums);
     }
-    AG_INLINE static void ask(Asks asks, const T* pa, const T* pb, uintptr_t of_first,
-                              uintptr_t of_second) {
-        if (asks == Asks::kNothing) return;
-        prefetch(pa, of_first, kPairLanes * sizeof(T), asks == Asks::kIntoSecond);
-        prefetch(pb, of_second, kPairLanes * sizeof(T), asks == Asks::kIntoSecond);
+    AG_INLINE void ask(const T* pa, const T* pb, uintptr_t of_first, uintptr_t of_second) const {
+        prefetch(pa, of_first, kPairLanes * sizeof(T), plan_.asks_into_second);
+        prefetch(pb, of_second, kPairLanes * sizeof(T), plan_.asks_into_second);
     }
 
     const ChannelMemory& memory_;

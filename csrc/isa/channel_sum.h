@@ -238,6 +238,9 @@ class ChannelSum {
     template <int kStep, bool kStreams>
     void add_rows(const Rows& rows, int count, int n, const float* parameters,
                   Lanes (*sums)[kSums]) {
+        if (kStep == 1 && n <= kShortRow) {
+            return add_short_rows<kStreams>(element_, rows, count, n, parameters, plan_.asks, sums);
+        }
         with_constant(plan_.asks, [&](auto asks) {
             ascend_grad::add_rows<kStep, kStreams>(element_, rows, count, n, parameters, asks,
                                                    sums);

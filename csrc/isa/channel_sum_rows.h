@@ -24,9 +24,9 @@ struct Rows {
 };
 
 // add_rows() of rows of more than kVectors - 1 vectors, at most kVectors, without loops.
-template <int kVectors, bool kStreams, class Element, class Flag>
+template <int kVectors, bool kStreams, class Element>
 inline void add_rows_of(const Element& element, const Rows& rows, int count, int n,
-                        const float* parameters, Flag asks, Lanes (*sums)[Element::kSums]) {
+                        const float* parameters, bool asks, Lanes (*sums)[Element::kSums]) {
     using T = typename Element::T;
     constexpr int kSums = Element::kSums;
     constexpr int kLast = kVectors - 1;
@@ -64,6 +64,25 @@ inline void add_rows_of(const Element& element, const Rows& rows, int count, int
     }
 }
 
+// add_rows() of contiguous rows of at most kShortRow elements.
+constexpr int kShortRow = 4 * kLanes;
+template <bool kStreams, class Element>
+AG_NOINLINE void add_short_rows(const Element& element, const Rows& rows, int count, int n,
+                                const float* parameters, bool asks, Lanes (*sums)[Element::kSums]) {
+    switch ((n + kLanes - 1) / kLanes) {
+        case 1:
+            return add_rows_of<1, kStreams>(element, rows, count, n, parameters, asks, sums);
+        case 2:
+            return add_rows_of<2, kStreams>(element, rows, count, n, parameters, asks, sums);
+        case 3:
+            return add_rows_of<3, kStreams>(element, rows, count, n, parameters, asks, sums);
+        case 4:
+            return add_rows_of<4, kStreams>(element, rows, count, n, parameters, asks, sums);
+        default:
+            return;  // no elements
+    }
+}
+
 // Adds the terms of n elements of each of `count` rows to the lane sums of that row and stores
 // their outputs. kStep: elements of memory from one of a row's inputs to the next. kStreams:
 // outputs, which are whole cache lines or streams_long(), go past the caches. `asks`
@@ -77,20 +96,6 @@ AG_NOINLINE void add_rows(const Element& element, const Rows& rows, int count, i
     constexpr int kSums = Element::kSums;
     constexpr int kBeyond = kStep - 1;  // elements that must exist after a whole load's last one
     const int to_sums = rows.to_sums;
-    if constexpr (kStep == 1) {
-        switch ((n + kLanes - 1) / kLanes) {
-            case 1:
-                return add_rows_of<1, kStreams>(element, rows, count, n, parameters, asks, sums);
-            case 2:
-                return add_rows_of<2, kStreams>(element, rows, count, n, parameters, asks, sums);
-            case 3:
-                return add_rows_of<3, kStreams>(element, rows, count, n, parameters, asks, sums);
-            case 4:
-                return add_rows_of<4, kStreams>(element, rows, count, n, parameters, asks, sums);
-            default:
-                break;
-        }
-    }
     for (int row = 0; row < count; ++row) {
         const T* a = reinterpret_cast<const T*>(rows.at[0] + row * rows.step[0]);
         const T* b = reinterpret_cast<const T*>(rows.at[1] + row * rows.step[1]);

@@ -23,6 +23,14 @@ namespace {
 // The same for a lambda, behind its parameters.
 #define AG_INLINE_LAMBDA __attribute__((always_inline))
 #define AG_NOINLINE __attribute__((noinline))
+// For what few elements take, or much code: a call where code has to be small (kIsCompact).
+#if defined(__x86_64__) && !defined(__AVX2__)
+#define AG_INLINE_UNLESS_COMPACT inline AG_NOINLINE
+#define AG_INLINE_LAMBDA_UNLESS_COMPACT AG_NOINLINE
+#else
+#define AG_INLINE_UNLESS_COMPACT AG_INLINE
+#define AG_INLINE_LAMBDA_UNLESS_COMPACT AG_INLINE_LAMBDA
+#endif
 
 #if defined(__AVX512F__)
 constexpr int kRegisterLanes = 16;

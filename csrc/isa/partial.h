@@ -60,7 +60,7 @@ AG_INLINE void store_up_to_four(char* p, uint64_t bits, int n) {
         std::memcpy(p, &first, sizeof(first));
     }
 }
-AG_INLINE Lanes load_first(const float* p, int n) {
+AG_INLINE_UNLESS_COMPACT Lanes load_first(const float* p, int n) {
 #if defined(__AVX2__)
     const __m256i counts = _mm256_set1_epi32(n);
     const __m256i low = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
@@ -95,7 +95,7 @@ AG_INLINE void store_up_to_three(float* p, Quad x, int n) {
     const float third = x[2];
     std::memcpy(p + 2, &third, sizeof(third));
 }
-AG_INLINE void store_first(float* p, Lanes x, int n) {
+AG_INLINE_UNLESS_COMPACT void store_first(float* p, Lanes x, int n) {
     x = canonical(x);
     Quad quads[4];
     std::memcpy(quads, &x, sizeof(quads));
@@ -107,7 +107,7 @@ AG_INLINE void store_first(float* p, Lanes x, int n) {
 // Pairs of elements and then an odd one, never through memory: a vector could not be loaded from
 // where its parts have just been stored.
 template <class T>
-AG_INLINE Lanes load_first(const T* p, int n) {
+AG_INLINE_UNLESS_COMPACT Lanes load_first(const T* p, int n) {
     const __m256i index = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
     __m256i bits = _mm256_maskload_epi32(reinterpret_cast<const int*>(p),
                                          _mm256_cmpgt_epi32(_mm256_set1_epi32(n / 2), index));
@@ -124,7 +124,7 @@ AG_INLINE Lanes load_first(const T* p, int n) {
 }
 #else
 template <class T>
-AG_INLINE Lanes load_first(const T* p, int n) {
+AG_INLINE_UNLESS_COMPACT Lanes load_first(const T* p, int n) {
     const char* bytes = reinterpret_cast<const char*>(p);
     Halves halves;
     for (int i = 0; i < 4; ++i) halves.w[i] = load_up_to_four(bytes + 8 * i, n - 4 * i);
@@ -134,7 +134,7 @@ AG_INLINE Lanes load_first(const T* p, int n) {
 }
 #endif
 template <class T>
-AG_INLINE void store_first(T* p, Lanes x, int n) {
+AG_INLINE_UNLESS_COMPACT void store_first(T* p, Lanes x, int n) {
     const HalfVector bits = narrow(x, T{});
     Halves halves;
     std::memcpy(&halves, &bits, sizeof(bits));

@@ -81,7 +81,7 @@ AG_INLINE LanePair load_pair_every_second(const T* p) {
 // The even elements of the 2 n - 1 that start at p, 0 < n <= 16; the other lanes are 0 and their
 // memory is not touched.
 template <class T>
-AG_INLINE Lanes load_first_every_second(const T* p, int n) {
+AG_INLINE_UNLESS_COMPACT Lanes load_first_every_second(const T* p, int n) {
 #if defined(__AVX512F__)
     const __mmask32 mask = first_pair_lanes(2 * n - 1);
     alignas(64) T values[kPairLanes];

@@ -90,8 +90,8 @@ AG_INLINE void store_first_bits(T* p, const Lanes& x, int n) {
 // to + i * stride + k * sizeof(T). Whole vectors of a line's last elements are read.
 // Whole cache lines past the caches where the destination allows it and `streams`.
 template <class T>
-inline void store_columns(char* to, int64_t stride, const T* from, int64_t pitch, int lines,
-                          int columns, bool streams) {
+AG_NOINLINE void store_columns(char* to, int64_t stride, const T* from, int64_t pitch, int lines,
+                               int columns, bool streams) {
     streams = streams && is_whole_lines(to, stride);
     for (int c = 0; c < columns; c += kLanes) {
         const int count = columns - c < kLanes ? columns - c : kLanes;

@@ -57,11 +57,9 @@ class QuotientRows : public PoolTile<T> {
         divide_rows(first, last,
                     [&](int64_t begin, int64_t end, const auto& quotient) AG_INLINE_LAMBDA {
                         if (this->element_stride(0) == kSize) {
-                            store_rows<1>(begin, end, quotient);
-                        } else if (this->element_stride(0) == 2 * kSize) {
-                            store_rows<2>(begin, end, quotient);
+                            store_rows<true>(begin, end, quotient);
                         } else {
-                            store_rows<0>(begin, end, quotient);
+                            store_rows<false>(begin, end, quotient);
                         }
                     });
     }
@@ -85,9 +83,8 @@ class QuotientRows : public PoolTile<T> {
             first = end;
         }
     }
-    // Loads of a row's windows, sixteen from number j on. kStep: elements of memory from one to the
-    // next; 0: any.
-    template <int kStep>
+    // Loads of a row's windows, sixteen from number j on. kFollow: without a gap in memory.
+    template <bool kFollow>
     class Loads {
       public:
         explicit Loads(const QuotientRows& rows)
@@ -104,7 +101,7 @@ class QuotientRows : public PoolTile<T> {
         int last() const { return windows_ / kLanes * kLanes; }
         AG_INLINE Lanes whole(int64_t i, int j) const {
             const char* p = address(i, j);
-            if (kStep == 1) return rounded(load(reinterpret_cast<const T*>(p)));
+            if (kFollow) return rounded(load(reinterpret_cast<const T*>(p)));
             return first(p, kLanes);
         }
         AG_INLINE Lanes last(int64_t i) const {
@@ -121,17 +118,19 @@ class QuotientRows : public PoolTile<T> {
         // n elements, none of them beyond the plane.
         AG_INLINE Lanes first(const char* bytes, int n) const {
             const T* p = reinterpret_cast<const T*>(bytes);
-            if constexpr (kStep == 0) {
-                float x[kLanes] = {};
-                load_run<T>(x, bytes, step_, n);
-                return rounded(load(x));
-            }
-#if defined(__AVX512F__)
-            if constexpr (kStep == 1) return rounded(load_first(p, n));
+            if constexpr (kFollow) {
+#if !defined(__AVX512F__)
+                if (p + kLanes <= end_) return rounded(keep_first(load(p), n));
 #endif
-            if (p + kStep * kLanes <= end_)
-                return rounded(keep_first(kStep == 1 ? load(p) : load_every_second(p), n));
-            return rounded(kStep == 1 ? load_first(p, n) : load_first_every_second(p, n));
+                return rounded(load_first(p, n));
+            }
+            if (step_ == 2 * kSize) {
+                if (p + 2 * kLanes <= end_) return rounded(keep_first(load_every_second(p), n));
+                return rounded(load_first_every_second(p, n));
+            }
+            float x[kLanes] = {};
+            load_run<T>(x, bytes, step_, n);
+            return rounded(load(x));
         }
 
         const QuotientRows& rows_;
@@ -184,9 +183,9 @@ class QuotientRows : public PoolTile<T> {
         return !kMayBeTiny<T> || !tiny.found();
     }
     // Sets rows [first, end) to the quotients, and +0 for -0.
-    template <int kStep, class Quotient>
+    template <bool kFollow, class Quotient>
     AG_INLINE void store_rows(int64_t first, int64_t end, const Quotient& quotient) {
-        const Loads<kStep> loads(*this);
+        const Loads<kFollow> loads(*this);
         const int last = loads.last();
         const int64_t pitch = pitch_;
         const bool has_rest = last < windows_;

@@ -76,7 +76,7 @@ class SlidingRows : public QuotientRows<T> {
         const int windows = windows_;
         const auto add_windows = [&](int64_t begin, int64_t end,
                                      const auto& quotient) AG_INLINE_LAMBDA {
-            const typename Base::template Loads<1> loads(*this);
+            const typename Base::template Loads<true> loads(*this);
             const auto rows = kept<kBefore>(begin, end);
             float* sums = to + (begin - first) * pitch + margin_ + column;
             for (int j = 0; j < loads.last(); j += kLanes) {

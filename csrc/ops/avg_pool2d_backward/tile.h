@@ -40,11 +40,11 @@ AG_INLINE void store_equal_rows(T* out, int rows, int columns, const T* end, con
     for (int c = 0; c < last; c += kPairLanes) store_down(out + c, behind, pitch, vector(c));
 }
 
-AG_INLINE Lanes round_to_float16(Lanes x) {
+AG_INLINE_UNLESS_COMPACT Lanes round_to_float16(Lanes x) {
     return widen(narrow(x, Float16{}), Float16{});
 }
 // To the 11 significant bits of HF32, to nearest even; infinities and NaN stay.
-AG_INLINE Lanes round_to_hf32(Lanes x) {
+AG_INLINE_UNLESS_COMPACT Lanes round_to_hf32(Lanes x) {
     return each_register([&](int i) {
         const RegisterBits bits = (RegisterBits)x.r[i];
         const RegisterBits rounded = (bits + 0x7ffu + (bits >> 12 & 1u)) & ~0xfffu;

@@ -143,7 +143,7 @@ class AcrossRows {
         const int head = streams ? elements_to_line(runs.out[0], columns_) : 0;
         if (head > 0) write_first(0, head);
         const int end = for_each_part(runs.ahead, head, -kRuns, [&](int c, int until) {
-            with_constant(no_nan && std::is_same_v<T, U>, [&](auto permutes) {
+            with_constant(no_nan && kHasPermuted<T, U>, [&](auto permutes) {
                 with_constant(streams, [&](auto past_caches) {
                     write_pairs(runs, sums, c, until, permutes, past_caches);
                 });
@@ -199,7 +199,7 @@ class AcrossRows {
         Held<kRuns, U> runs = of_runs;
         for (auto c = static_cast<size_t>(begin); c < static_cast<size_t>(end); c += kPairLanes) {
             AG_EACH (k, kRuns) ask(runs, k, c);
-            if constexpr (std::is_same_v<T, U>) {
+            if constexpr (kHasPermuted<T, U>) {
                 if (permutes) {
                     const LanePair of_rows = permuted_as<T>(load_pair(sums + c));
                     AG_EACH (k, kRuns) {
@@ -215,11 +215,7 @@ class AcrossRows {
             AG_EACH (k, kRuns) {
                 const LanePair value =
                     load_pair(runs.y[k] + c) * (load_pair(runs.g[k] + c) - of_rows);
-                if (streams) {
-                    stream_store_pair(runs.out[k] + c, value);
-                } else {
-                    store_pair(runs.out[k] + c, value);
-                }
+                store_packed_to(runs.out[k] + c, pack<U>(value), streams);
             }
         }
     }

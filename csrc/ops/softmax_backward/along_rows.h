@@ -154,10 +154,13 @@ inline bool make_no_nan(const float* sums, int n) {
     }
     return most < kBound;
 }
+// Whether elements without a NaN have a form of their own (load_permuted()).
+template <class T, class U>
+constexpr bool kHasPermuted = std::is_same_v<T, U> && !kIsCompact;
 // out = output * (grad_output - sum) of thirty-two elements.
 template <int kStep, class T, class U>
 AG_INLINE void write_pair(const T* g, const T* y, LanePair sum, bool no_nan, U* out, bool streams) {
-    if constexpr (kStep == 1 && std::is_same_v<T, U>) {
+    if constexpr (kStep == 1 && kHasPermuted<T, U>) {
         if (no_nan) {
             const LanePair value = load_permuted(y) * (load_permuted(g) - sum);
             store_packed_to(out, pack_permuted<T>(value), streams);
@@ -165,11 +168,7 @@ AG_INLINE void write_pair(const T* g, const T* y, LanePair sum, bool no_nan, U* 
         }
     }
     const LanePair value = load_pair_of<kStep>(y, 0) * (load_pair_of<kStep>(g, 0) - sum);
-    if (streams) {
-        stream_store_pair(out, value);
-    } else {
-        store_pair(out, value);
-    }
+    store_packed_to(out, pack<U>(value), streams);
 }
 
 // out = output * (grad_output - of_these) of n elements. Returns `sum` and, if kSums, the products

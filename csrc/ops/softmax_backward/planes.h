@@ -22,11 +22,12 @@ template <class Products, class Stores>
 AG_INLINE void sum_columns(int columns, int n, const Products& products, const Stores& stores) {
     for (int next = 0; next < columns; next += kLanes) {
         const int column = next + kLanes <= columns || next == 0 ? next : columns - kLanes;
-        stores(column, tree_of_lines(n < kLanes ? n : kLanes, [&](int k) AG_INLINE_LAMBDA {
-                   Lanes sum = products(k, column);
-                   for (k += kLanes; k < n; k += kLanes) sum = sum + products(k, column);
-                   return sum;
-               }));
+        const auto of_lane = [&](int k) AG_INLINE_LAMBDA_UNLESS_COMPACT {
+            Lanes sum = products(k, column);
+            for (k += kLanes; k < n; k += kLanes) sum = sum + products(k, column);
+            return sum;
+        };
+        stores(column, tree_of_lines(n < kLanes ? n : kLanes, of_lane));
     }
 }
 // Elements of a plane that stay in the nearest cache, where its columns are summed one by one.

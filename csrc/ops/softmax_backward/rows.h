@@ -98,15 +98,9 @@ class SoftmaxRows {
             write_across(chunk, sums);
         } else if constexpr (!kConverts) {
             if (plan_.traversal == Traversal::kAlongToAcross) {
-                for (int i = 0; i < length_of(chunk); i += kLanes) {
-                    for (int row = 0; row < count_; row += kBlockRows<T>)
-                        write_transposed<true>(chunk, i, row, sums + row);
-                }
+                write_transposed<true>(chunk, sums);
             } else {
-                for (int i = 0; i < length_of(chunk); i += kBlockRows<T>) {
-                    for (int row = 0; row < count_; row += kLanes)
-                        write_transposed<false>(chunk, i, row, sums + row);
-                }
+                write_transposed<false>(chunk, sums);
             }
         }
     }
@@ -295,23 +289,29 @@ class SoftmaxRows {
 
     // --- inputs contiguous along rows and out across them, or the reverse ---
 
-    // Elements from i on, of rows from `row` on.
     template <bool kAlong>
-    void write_transposed(int64_t chunk, int i, int row, const float* sums) {
-        const int elements = length_of(chunk) - i;
-        const int rows = count_ - row;
+    void write_transposed(int64_t chunk, const float* sums) const {
+        constexpr int kRows = kAlong ? kBlockRows<T> : kLanes;
+        constexpr int kElements = kAlong ? kLanes : kBlockRows<T>;
         TransposedBlock<T, kAlong> block;
-        block.g = address(0, row, chunk * plan_.chunk + i);
-        block.y = address(1, row, chunk * plan_.chunk + i);
-        block.out = address(2, row, chunk * plan_.chunk + i);
         block.g_stride = kAlong ? place_.row_stride(0) : plan_.stride[0];
         block.y_stride = kAlong ? place_.row_stride(1) : plan_.stride[1];
         block.out_stride = kAlong ? plan_.stride[2] : place_.row_stride(2);
-        block.sums = sums;
-        block.lines = static_cast<int>(least(kBlockRows<T>, kAlong ? rows : elements));
-        block.columns = static_cast<int>(least(kLanes, kAlong ? elements : rows));
-        block.streams = streaming_ && is_whole_lines(block.out, block.out_stride);
-        block.write();
+        block.streams = streaming_;
+        const int length = length_of(chunk);
+        for (int i = 0; i < length; i += kElements) {
+            const int elements = static_cast<int>(least(kElements, length - i));
+            for (int row = 0; row < count_; row += kRows) {
+                const int rows = static_cast<int>(least(kRows, count_ - row));
+                block.g = address(0, row, chunk * plan_.chunk + i);
+                block.y = address(1, row, chunk * plan_.chunk + i);
+                block.out = address(2, row, chunk * plan_.chunk + i);
+                block.sums = sums + row;
+                block.lines = kAlong ? rows : elements;
+                block.columns = kAlong ? elements : rows;
+                block.write();
+            }
+        }
     }
 
     static constexpr int kMaxGroups = 1024;  // so that their rows are an int

@@ -1,7 +1,6 @@
 // Results whose neighbours in memory are not those of the inputs.
 #pragma once
 
-#include "isa/stream.h"
 #include "isa/transpose.h"
 
 namespace ascend_grad {
@@ -17,43 +16,45 @@ class TransposedBlock {
     const char* y;
     char* out;
     int64_t g_stride, y_stride, out_stride;
-    const float* sums;  // of the lines, or of the elements of each; readable up to the sixteenth
-    int lines, columns;
-    bool streams;  // result columns are whole cache lines
+    const float* sums;   // of the lines, or of the elements of each; readable up to the sixteenth
+    int lines, columns;  // at most kBlockRows<T> and kLanes
+    bool streams;
 
     AG_INLINE void write() const {
-        if (lines == kBlockRows<T> && columns == kLanes) {
-            write<true>();
+        if (!kIsCompact && lines == kBlockRows<T> && columns == kLanes) {
+            write_whole();
         } else {
-            write<false>();
+            write_part();
         }
     }
 
   private:
-    template <bool kWhole>
-    AG_INLINE void write() const {
+    AG_INLINE void write_whole() const {
         Lanes x[kLanes];
-        transpose_rows<T>([&](int k) { return line<kWhole>(k); }, x);
-        for (int c = 0; c < (kWhole ? kLanes : columns); ++c) {
-            char* to = out + c * out_stride;
-            if (!kWhole) {
-                std::memcpy(to, &x[c], static_cast<size_t>(lines) * sizeof(T));
-            } else if (streams) {
+        transpose_rows<T>([&](int k) AG_INLINE_LAMBDA { return line<true>(k); }, x);
+        const bool past_caches = streams && is_whole_lines(out, out_stride);
+        for (int c = 0; c < kLanes; ++c) {
+            char* const to = out + c * out_stride;
+            if (past_caches) {
                 stream_lines(to, reinterpret_cast<const char*>(&x[c]), sizeof(Lanes));
             } else {
                 std::memcpy(to, &x[c], sizeof(Lanes));
             }
         }
     }
+    AG_NOINLINE void write_part() const {
+        alignas(kCacheLine) T block[kBlockRows<T>][kLanes];
+        for (int k = 0; k < lines; ++k) store(block[k], line<false>(k));
+        store_columns(out, out_stride, block[0], kLanes, lines, columns, streams);
+    }
     template <bool kWhole>
     AG_INLINE Lanes line(int k) const {
         const T* from_g = reinterpret_cast<const T*>(g + k * g_stride);
         const T* from_y = reinterpret_cast<const T*>(y + k * y_stride);
-        if (kWhole) return load(from_y) * (load(from_g) - sum_of(k));
-        if (k >= lines) return Lanes{};
-        return load_first(from_y, columns) * (load_first(from_g, columns) - sum_of(k));
+        const Lanes sum = kSumPerLine ? splat(sums[k]) : load(sums);
+        if (kWhole || columns == kLanes) return load(from_y) * (load(from_g) - sum);
+        return load_first(from_y, columns) * (load_first(from_g, columns) - sum);
     }
-    AG_INLINE Lanes sum_of(int k) const { return kSumPerLine ? splat(sums[k]) : load(sums); }
 };
 
 }  // namespace
