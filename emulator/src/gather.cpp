@@ -41,7 +41,7 @@ void indirect(const VectorCall& call, const UbTensor& offsets, uint32_t base, bo
     if (!use_operand(core, instr, offsets, "the offset tensor", index_ranges, false))
         for (const Range& r : index_ranges)
             core.report_uninitialized(instr, offsets, "the offset tensor", r.begin, r.end);
-    use_operand(core, instr, straight_tensor, gathers ? "dst" : "src", near_ranges, gathers);
+    std::vector<Range> far, near;  // of each active element
     for (uint64_t r = 0; r < walk.repeats; ++r)
         for (uint32_t lane = 0; lane < walk.lanes; ++lane) {
             if (!walk.mask_of(r).test(lane)) continue;
@@ -57,10 +57,17 @@ void indirect(const VectorCall& call, const UbTensor& offsets, uint32_t base, bo
                 return;
             }
             if (!core.check_bounds(instr, far_tensor, far_role, at, at + size)) return;
-            core.access_ub(instr, far_tensor, at, at + size, !gathers);
-            const uint64_t near_at = straight.address(r, lane);
-            copy_element(core, gathers ? near_at : at, gathers ? at : near_at, size);
+            far.push_back({at, at + size});
+            near.push_back({straight.address(r, lane), straight.address(r, lane) + size});
         }
+    const std::vector<Range>&to = gathers ? near : far, &from = gathers ? far : near;
+    if (!check_apart(core, instr, dst, to, from, "src")) return;
+    if (!check_apart(core, instr, dst, to, index_ranges, "the offset tensor")) return;
+    use_operand(core, instr, straight_tensor, gathers ? "dst" : "src", near_ranges, gathers);
+    for (size_t i = 0; i < to.size(); ++i) {
+        core.access_ub(instr, far_tensor, far[i].begin, far[i].end, !gathers);
+        copy_element(core, to[i].begin, from[i].begin, size);
+    }
     core.charge(instr, vector_cycles(core, static_cast<double>(walk.lanes), walk.repeats),
                 walk.repeats);
 }
@@ -84,12 +91,13 @@ void gather_blocks(const UbTensor& dst, const UbTensor& src, const UbTensor& off
     if (!check_operand(core, instr, offsets, "the offset tensor", index, 32)) return;
     if (!core.check_tensor(instr, src, "src")) return;
     use_operand(core, instr, offsets, "the offset tensor", index, false);
+    std::vector<Range> to, from;
     for (uint64_t i = 0; i < n; ++i) {
-        const uint64_t to =
+        const uint64_t d =
             dst.address +
             (i / 8 * static_cast<uint64_t>(dst_rep) + i % 8 * static_cast<uint64_t>(dst_blk)) * 32;
         const uint32_t offset = read_offset(core, offsets.address + i * 4);
-        const uint64_t from = uint64_t(src.address) + offset;
+        const uint64_t s = uint64_t(src.address) + offset;
         if (offset % 32 != 0) {
             core.report(core.make(
                 "misaligned", instr,
@@ -97,12 +105,17 @@ void gather_blocks(const UbTensor& dst, const UbTensor& src, const UbTensor& off
                 offsets, static_cast<int64_t>(i)));
             return;
         }
-        const std::vector<Range> d{{to, to + 32}}, s{{from, from + 32}};
-        if (!check_operand(core, instr, dst, "dst", d, 32)) return;
-        if (!core.check_bounds(instr, src, "src", from, from + 32)) return;
-        core.access_ub(instr, src, from, from + 32, false);
-        core.access_ub(instr, dst, to, to + 32, true);
-        for (uint64_t b = 0; b < 32; ++b) copy_element(core, to + b, from + b, 1);
+        to.push_back({d, d + 32});
+        from.push_back({s, s + 32});
+        if (!check_operand(core, instr, dst, "dst", {to.back()}, 32)) return;
+        if (!core.check_bounds(instr, src, "src", s, s + 32)) return;
+    }
+    if (!check_apart(core, instr, dst, to, from, "src")) return;
+    if (!check_apart(core, instr, dst, to, index, "the offset tensor")) return;
+    for (uint64_t i = 0; i < n; ++i) {
+        core.access_ub(instr, src, from[i].begin, from[i].end, false);
+        core.access_ub(instr, dst, to[i].begin, to[i].end, true);
+        for (uint64_t b = 0; b < 32; ++b) copy_element(core, to[i].begin + b, from[i].begin + b, 1);
     }
     core.charge(instr, vector_cycles(core, 8, static_cast<uint64_t>(repeat)),
                 static_cast<uint64_t>(repeat));
@@ -172,18 +185,32 @@ uint64_t gather_mask(const GatherMaskCall& call, Loc loc) {
                 return i % 4 == call.pattern - 3u;
         }
     };
-    std::vector<uint64_t> picks;
+    // Which elements, and the 256-byte row that each of them is read with.
+    const uint64_t rows_per_repeat = (used + lanes - 1) / lanes;
+    std::vector<uint64_t> picks, rows_of_picks;
     for (uint64_t r = 0; r < walk.repeats; ++r)
         for (uint32_t i = 0; i < used; ++i)
-            if (selected(r, i)) picks.push_back(element_at(r, i));
+            if (selected(r, i)) {
+                picks.push_back(element_at(r, i));
+                rows_of_picks.push_back(r * rows_per_repeat + i / lanes);
+            }
     const std::vector<Range> to{{call.dst.address, call.dst.address + picks.size() * size}};
     if (!picks.empty()) {
         if (!check_operand(core, instr, call.dst, "dst", to, 32)) return 0;
         use_operand(core, instr, call.dst, "dst", to, true);
     }
-    for (size_t i = 0; i < picks.size(); ++i)
+    WrittenBytes written(core, to[0], hull(from));
+    for (size_t i = 0, row_begin = 0; i < picks.size(); ++i) {
+        if (rows_of_picks[i] != rows_of_picks[row_begin]) {
+            written.add({call.dst.address + row_begin * size, call.dst.address + i * size});
+            row_begin = i;
+        }
+        if (!written.allow(core, instr, call.dst, {picks[i], picks[i] + size}, "src0", "repeat",
+                           rows_of_picks[i]))
+            return 0;
         copy_element(core, call.dst.address + i * size, picks[i], size);
-    const uint64_t rows = walk.repeats * ((used + lanes - 1) / lanes);
+    }
+    const uint64_t rows = walk.repeats * rows_per_repeat;
     core.charge(instr, vector_cycles(core, 2, rows), rows);
     return core.gather_count = picks.size();
 }

@@ -46,9 +46,7 @@ void check_overlap(Core& core, const Instr& instr, const Walk& walk, const Layou
     if (same_lanes && dst.repeat_bytes == src.repeat_bytes &&
         (walk.repeats == 1 || dst.repeat_bytes >= d0.end - d0.begin))
         return;
-    std::vector<uint8_t> writer;  // 1 + repeat (clipped) that wrote each byte
-    const uint64_t low = std::min(d0.begin, s0.begin), high = std::max(d_end, s_end);
-    writer.assign(high - low, 0);
+    WrittenBytes written(core, {d0.begin, d_end}, {s0.begin, s_end});
     for (uint64_t r = 0; r < walk.repeats; ++r) {
         const LaneMask& mask = walk.mask_of(r);
         uint32_t shared = 0, active = 0;
@@ -56,11 +54,8 @@ void check_overlap(Core& core, const Instr& instr, const Walk& walk, const Layou
             if (!mask.test(lane)) continue;
             ++active;
             const uint64_t s = src.address(r, lane);
-            for (uint32_t b = 0; b < src.element; ++b)
-                if (writer[s + b - low] != 0 && !accumulates)
-                    return fail(0, s + b,
-                                "overlap across repeats: repeat " + std::to_string(r) +
-                                    " reads what an earlier repeat wrote");
+            const auto byte = written.first_in({s, s + src.element});
+            if (byte && !accumulates) return fail(0, *byte, reads_what_was_written("repeat", r));
             if (dst.element == src.element && dst.address(r, lane) == s) ++shared;
         }
         const Range d = span(dst, r), s = span(src, r);
@@ -69,19 +64,55 @@ void check_overlap(Core& core, const Instr& instr, const Walk& walk, const Layou
             return fail(r, std::max(d.begin, s.begin), "overlap in part within a repeat");
         for (uint32_t lane = 0; lane < walk.lanes; ++lane)
             if (mask.test(lane))
-                std::fill_n(writer.begin() + static_cast<int64_t>(dst.address(r, lane) - low),
-                            dst.element, 1);
+                written.add({dst.address(r, lane), dst.address(r, lane) + dst.element});
     }
 }
 
-void check_disjoint(Core& core, const Instr& instr, const UbTensor& dst, const Range& to,
-                    const Range& from, const char* role) {
-    if (!core.launch.options.check_operands || to.end <= from.begin || from.end <= to.begin) return;
-    const uint64_t first = std::max(to.begin, from.begin);
-    Report r = core.make("illegal-overlap", instr, std::string("dst and ") + role + " overlap", dst,
-                         static_cast<int64_t>((first - dst.address) / dst.element_size));
-    r.end = r.begin + to.end - to.begin;
+WrittenBytes::WrittenBytes(const Core& core, const Range& writes, const Range& reads)
+    : both_{std::max(writes.begin, reads.begin), std::min(writes.end, reads.end)} {
+    if (!core.launch.options.check_operands || both_.end < both_.begin) both_.end = both_.begin;
+    written_.assign(both_.end - both_.begin, false);
+}
+void WrittenBytes::add(const Range& written) {
+    const uint64_t end = std::min(written.end, both_.end);
+    for (uint64_t b = std::max(written.begin, both_.begin); b < end; ++b)
+        written_[b - both_.begin] = true;
+}
+std::optional<uint64_t> WrittenBytes::first_in(const Range& read) const {
+    const uint64_t end = std::min(read.end, both_.end);
+    for (uint64_t b = std::max(read.begin, both_.begin); b < end; ++b)
+        if (written_[b - both_.begin]) return b;
+    return std::nullopt;
+}
+bool WrittenBytes::allow(Core& core, const Instr& instr, const UbTensor& dst, const Range& read,
+                         const char* role, const char* unit, uint64_t number) const {
+    const auto byte = first_in(read);
+    if (!byte) return true;
+    uint64_t end = *byte;
+    while (end < std::min(read.end, both_.end) && written_[end - both_.begin]) ++end;
+    const uint32_t base = core.buffers[dst.buffer].begin;
+    const std::string how = unit ? reads_what_was_written(unit, number) : "overlap";
+    Report r = core.make("illegal-overlap", instr, "dst and " + std::string(role) + " " + how, dst,
+                         static_cast<int64_t>((*byte - dst.address) / dst.element_size));
+    r.begin = *byte - base;
+    r.end = end - base;
     core.report(std::move(r));
+    return false;
+}
+
+std::string reads_what_was_written(const char* unit, uint64_t number) {
+    const std::string name = unit;
+    return "overlap across " + name + "s: " + name + " " + std::to_string(number) +
+           " reads what an earlier " + name + " wrote";
+}
+
+bool check_apart(Core& core, const Instr& instr, const UbTensor& dst, const std::vector<Range>& to,
+                 const std::vector<Range>& from, const char* role) {
+    WrittenBytes written(core, hull(to), hull(from));
+    for (const Range& r : to) written.add(r);
+    for (const Range& r : from)
+        if (!written.allow(core, instr, dst, r, role)) return false;
+    return true;
 }
 
 }  // namespace ascendc_emulator

@@ -1,6 +1,7 @@
 // Rearranging UB: CreateVecIndex, Brcb, transposes, Broadcast.
 #include <algorithm>
 #include <cstring>
+#include <set>
 
 #include "vector_engine.h"
 
@@ -57,7 +58,7 @@ void brcb(const UbTensor& dst, const UbTensor& src, int repeat, int dst_blk, int
     const std::vector<Range> from{{src.address, src.address + uint64_t(repeat) * 8 * size}};
     if (!check_operand(core, instr, dst, "dst", to, 32)) return;
     if (!check_operand(core, instr, src, "src", from, 32)) return;
-    check_disjoint(core, instr, dst, hull(to), from[0], "src");
+    check_apart(core, instr, dst, to, from, "src");
     use_operand(core, instr, src, "src", from, false);
     use_operand(core, instr, dst, "dst", to, true);
     if (core.soc.arch == 200) use_reserved_ub(core, instr);
@@ -83,7 +84,7 @@ void transpose16(const UbTensor& dst, const UbTensor& src, Loc loc) {
         from{{src.address, src.address + 512}};
     if (!check_operand(core, instr, dst, "dst", to, 32)) return;
     if (!check_operand(core, instr, src, "src", from, 32)) return;
-    if (dst.address != src.address) check_disjoint(core, instr, dst, to[0], from[0], "src");
+    if (dst.address != src.address) check_apart(core, instr, dst, to, from, "src");
     use_operand(core, instr, src, "src", from, false);
     use_operand(core, instr, dst, "dst", to, true);
     uint8_t block[512];
@@ -98,6 +99,41 @@ void transpose16(const UbTensor& dst, const UbTensor& src, Loc loc) {
     core.charge(instr, vector_cycles(core, 1, 2), 2);
 }
 
+namespace {
+// TransDataTo5HD, sixteen blocks of each a repeat: within one the same blocks or none, and no
+// earlier one's results.
+bool check_blocks(Core& core, const Instr& instr, const UbTensor (&dst)[16],
+                  const std::vector<Range>& to, const std::vector<Range>& from) {
+    WrittenBytes written(core, hull(to), hull(from));
+    // The destination that a byte lies in.
+    const auto holder = [&](const std::optional<uint64_t>& byte) -> const UbTensor& {
+        size_t of = 0;
+        while (byte && (*byte < to[of].begin || *byte >= to[of].end)) ++of;
+        return dst[of % 16];
+    };
+    for (size_t k = 0; k < to.size(); k += 16) {
+        const auto places = [k](const std::vector<Range>& blocks) {
+            std::set<uint64_t> begins;
+            for (size_t i = k; i < k + 16; ++i) begins.insert(blocks[i].begin);
+            return begins;
+        };
+        WrittenBytes own(core, hull(to), hull(from));
+        if (places(to) != places(from))
+            for (size_t i = k; i < k + 16; ++i) own.add(to[i]);
+        for (size_t i = k; i < k + 16; ++i) {
+            if (!written.allow(core, instr, holder(written.first_in(from[i])), from[i], "src",
+                               "repeat", k / 16))
+                return false;
+            if (!own.allow(core, instr, holder(own.first_in(from[i])), from[i],
+                           "src of one repeat"))
+                return false;
+        }
+        for (size_t i = k; i < k + 16; ++i) written.add(to[i]);
+    }
+    return true;
+}
+}  // namespace
+
 void trans_data_to_5hd(const UbTensor (&dst)[16], const UbTensor (&src)[16], bool dst_high,
                        bool src_high, int repeat, int dst_rep, int src_rep, Loc loc) {
     Core& core = current_core("TransDataTo5HD");
@@ -109,20 +145,33 @@ void trans_data_to_5hd(const UbTensor (&dst)[16], const UbTensor (&src)[16], boo
                               dst_rep != 0 ? dst_rep : src_rep));
     }
     const uint32_t size = dst[0].element_size, row = 32 / size;
+    // Blocks of all repeats, one after the other.
+    const auto blocks_of = [&](const UbTensor(&tensors)[16], int stride) {
+        std::vector<Range> blocks;
+        for (int r = 0; r < repeat; ++r)
+            for (const UbTensor& t : tensors) {
+                const uint64_t at = t.address + uint64_t(r) * static_cast<uint64_t>(stride) * 32;
+                blocks.push_back({at, at + 32});
+            }
+        return blocks;
+    };
+    const auto to = blocks_of(dst, dst_rep), from = blocks_of(src, src_rep);
+    for (size_t k = 0; k < to.size(); ++k) {
+        if (!check_operand(core, instr, src[k % 16], "src", {from[k]}, 32)) return;
+        if (!check_operand(core, instr, dst[k % 16], "dst", {to[k]}, 32)) return;
+    }
+    if (!check_blocks(core, instr, dst, to, from)) return;
     for (int r = 0; r < repeat; ++r) {
         uint8_t in[16][32], out[16][32];
         bool good_in[16][32] = {}, good_out[16][32] = {}, written[16][32] = {};
         for (int i = 0; i < 16; ++i) {
-            const uint64_t s = src[i].address + uint64_t(r) * static_cast<uint64_t>(src_rep) * 32;
-            const uint64_t d = dst[i].address + uint64_t(r) * static_cast<uint64_t>(dst_rep) * 32;
-            const std::vector<Range> from{{s, s + 32}}, to{{d, d + 32}};
-            if (!check_operand(core, instr, src[i], "src", from, 32)) return;
-            if (!check_operand(core, instr, dst[i], "dst", to, 32)) return;
-            use_operand(core, instr, src[i], "src", from, false);
-            use_operand(core, instr, dst[i], "dst", to, true);
-            std::memcpy(in[i], core.ub.data() + s, 32);
-            std::memcpy(out[i], core.ub.data() + d, 32);
-            for (uint64_t b = 0; b < 32; ++b) good_in[i][b] = core.ub_init.test(s + b);
+            const Range &s = from[static_cast<size_t>(16 * r + i)],
+                        &d = to[static_cast<size_t>(16 * r + i)];
+            use_operand(core, instr, src[i], "src", {s}, false);
+            use_operand(core, instr, dst[i], "dst", {d}, true);
+            std::memcpy(in[i], core.ub.data() + s.begin, 32);
+            std::memcpy(out[i], core.ub.data() + d.begin, 32);
+            for (uint64_t b = 0; b < 32; ++b) good_in[i][b] = core.ub_init.test(s.begin + b);
         }
         const auto move = [&](uint32_t di, uint32_t de, uint32_t si, uint32_t se) {
             std::memcpy(out[di] + de * size, in[si] + se * size, size);
@@ -145,7 +194,7 @@ void trans_data_to_5hd(const UbTensor (&dst)[16], const UbTensor (&src)[16], boo
             }
         }
         for (int i = 0; i < 16; ++i) {
-            const uint64_t d = dst[i].address + uint64_t(r) * static_cast<uint64_t>(dst_rep) * 32;
+            const uint64_t d = to[static_cast<size_t>(16 * r + i)].begin;
             for (uint64_t b = 0; b < 32; ++b) {
                 if (!written[i][b]) continue;
                 core.ub[d + b] = out[i][b];
@@ -183,7 +232,7 @@ void broadcast(const UbTensor& dst, const UbTensor& src, const UbTensor* tmp, in
     const std::vector<Range> from{{src.address, src.address + src_rows * src_columns * size}};
     if (!check_operand(core, instr, dst, "dst", to, 32)) return;
     if (!check_operand(core, instr, src, "src", from, 32)) return;
-    check_disjoint(core, instr, dst, to[0], from[0], "src");
+    check_apart(core, instr, dst, to, from, "src");
     use_operand(core, instr, src, "src", from, false);
     if (tmp != nullptr && tmp->bytes != 0) {
         const std::vector<Range> scratch{{tmp->address, uint64_t(tmp->address) + tmp->bytes}};

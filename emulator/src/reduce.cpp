@@ -90,6 +90,7 @@ void reduce_repeats(const VectorCall& call, Reduce kind, ReduceOrder order, Loc 
         return dst.address + repeat * call.dst.repeat_stride * out.unit +
                uint64_t(group) * (out.groups == 1 ? 0 : dst.element_size);
     };
+    const uint32_t bytes_of_group = out.groups == 1 ? out.bytes : dst.element_size;
     // A group without an active lane is not written.
     std::vector<Range> to;
     for (uint64_t r = 0; r < walk.repeats; ++r)
@@ -98,23 +99,30 @@ void reduce_repeats(const VectorCall& call, Reduce kind, ReduceOrder order, Loc 
             for (uint32_t i = 0; i < out.lanes; ++i)
                 active = active || walk.mask_of(r).test(g * out.lanes + i);
             const uint64_t at = place(r, g);
-            const uint32_t size = out.groups == 1 ? out.bytes : dst.element_size;
             if (!active) continue;
             if (!to.empty() && to.back().end == at)
-                to.back().end += size;
+                to.back().end += bytes_of_group;
             else
-                to.push_back({at, at + size});
+                to.push_back({at, at + bytes_of_group});
         }
     if (!check_operand(core, instr, src, "src", from, 32)) return;
     if (!check_operand(core, instr, dst, "dst", to, out.alignment)) return;
     check_reduced(core, instr, src, "src", from);
     use_operand(core, instr, dst, "dst", to, true);
     const Writer write{core, dst.dtype, dst.element_size};
+    WrittenBytes written(core, hull(to), hull(from));
     for (uint64_t r = 0; r < walk.repeats; ++r) {
+        for (uint32_t lane = 0; lane < walk.lanes; ++lane) {
+            const uint64_t at = s.address(r, lane);
+            if (walk.mask_of(r).test(lane) &&
+                !written.allow(core, instr, dst, {at, at + s.element}, "src", "repeat", r))
+                return;
+        }
         for (uint32_t g = 0; g < out.groups; ++g) {
             auto lanes = lanes_of(core, walk, s, src.dtype, r, g * out.lanes, out.lanes);
             const Lane result = tree(src.dtype, kind_of(kind), lanes);
             if (!result.active) continue;
+            written.add({place(r, g), place(r, g) + bytes_of_group});
             if (kind == Reduce::whole_max || kind == Reduce::whole_min) {
                 write.extreme(place(r, g), result, order);
                 core.extreme_value = 0;

@@ -1,6 +1,8 @@
 // How a vector instruction walks its operands, and the rules common to all of them.
 #pragma once
 
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "launch.h"
@@ -83,10 +85,29 @@ void propagate_init(Core& core, const Walk& walk, const Layout& dst,
 
 // Moves one element with its record of holding data.
 void copy_element(Core& core, uint64_t to, uint64_t from, uint32_t size);
-// Reports when dst and a source share bytes.
-void check_disjoint(Core& core, const Instr& instr, const UbTensor& dst, const Range& to,
-                    const Range& from, const char* role);
 Range hull(const std::vector<Range>& ranges);
+
+// Bytes that an instruction has written, which it must not read any more.
+class WrittenBytes {
+  public:
+    // The ranges that all its writes and all its reads lie in.
+    WrittenBytes(const Core& core, const Range& writes, const Range& reads);
+    void add(const Range& written);
+    // The first of them in a range.
+    std::optional<uint64_t> first_in(const Range& read) const;
+    // Whether there is none; else reports it of dst and the source, `role`. What earlier ones of a
+    // `unit`, as a repeat, have written: read by one of such a number.
+    bool allow(Core& core, const Instr& instr, const UbTensor& dst, const Range& read,
+               const char* role, const char* unit = nullptr, uint64_t number = 0) const;
+
+  private:
+    Range both_;  // written and read
+    std::vector<bool> written_;
+};
+// Whether dst, written in the ranges `to`, and a source share no byte; else reports it.
+bool check_apart(Core& core, const Instr& instr, const UbTensor& dst, const std::vector<Range>& to,
+                 const std::vector<Range>& from, const char* role);
+std::string reads_what_was_written(const char* unit, uint64_t number);
 
 // Cycles of a vector instruction of `repeats` 256-byte repeats.
 double vector_cycles(const Core& core, double per_repeat, uint64_t repeats);

@@ -59,6 +59,40 @@ void tensor_operators() {
         ascendc_emulator::GmFree(p);
 }
 
+#if __CCE_AICORE__ == 220
+// Destinations that share the span of a source but none of the bytes that are still to be read.
+void legal_overlaps() {
+    CHECK_CLEAN(run([&] {
+        TPipe pipe;
+        TBuf<TPosition::VECCALC> buffer;
+        pipe.InitBuffer(buffer, 4096);
+        auto t = buffer.Get<half>();
+        Duplicate(t, half(1.0f), 2048);
+        DataCopy(t, t, 512);                     // onto itself
+        DataCopy(t[16], t, {8, 1, 1, 1});        // every second block to the gap behind it
+        DataCopy(t, t[16], {8, 1, 1, 1});        // and back
+        WholeReduceSum(t, t, 128, 8, 1, 1, 8);   // a sum lies before what is read next
+        PairReduceSum(t, t, 8, 128, 1, 1, 8);    // half a repeat each
+        Cast(t, buffer.Get<float>(), RoundMode::CAST_NONE, 512);  // to the begin of the source
+        LocalTensor<half> rows[16];
+        for (uint32_t i = 0; i < 16; ++i) rows[i] = t[i * 16];
+        const TransDataTo5HDParams twice(false, false, 2, 16, 16);
+        TransDataTo5HD<half>(rows, rows, twice);  // blocks turned where they lie
+        uint64_t count = 0;
+        const GatherMaskParams rows_apart = {1, 2, 16, 0};
+        GatherMask(t[128], t, uint8_t(1), true, 128, rows_apart, count);  // between two rows
+        const GatherMaskParams neighbours = {1, 2, 8, 0};
+        GatherMask(t, t, uint8_t(1), true, 128, neighbours, count);  // packed to the front
+        TBuf<TPosition::VECCALC> index;
+        pipe.InitBuffer(index, 512);
+        auto offsets = index.Get<uint32_t>();
+        for (uint32_t i = 0; i < 128; ++i) offsets.SetValue(i, i < 64 ? 2 * i : 2048 + 2 * i);
+        PipeBarrier<PIPE_ALL>();
+        Gather(t[128], t, offsets, 0, 128);  // between the pieces that it reads
+    }));
+}
+#endif
+
 void pools_and_binding() {
     float* x = gm<float>(64, 3.0f);
     float* z = gm_unwritten<float>(64);
@@ -299,6 +333,7 @@ int main() {
 #endif
 #if __CCE_AICORE__ == 220
     accumulators();
+    legal_overlaps();
     atomic_extremes();
     block_gather();
     conversions_by_scale();
