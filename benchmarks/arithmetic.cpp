@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <type_traits>
 
+#include "isa/prefetch.h"
 #include "isa/shuffle.h"
 #include "isa/stream.h"
 #include "traffic.h"
@@ -30,7 +31,12 @@ struct Part {
     const T* second;
     T* target;
     int64_t sources, targets;  // elements, a multiple of kPairLanes
-    bool stream;
+    bool stream, asks;
+
+    // For what is read some pairs after element i.
+    AG_INLINE void ask(int64_t i) const {
+        if (asks) prefetch_loads(first + i, (second != nullptr ? second : first) + i, kPairLanes);
+    }
 };
 
 constexpr float kParameter = 0.5f;  // mean, weight or factor
@@ -64,6 +70,7 @@ AG_INLINE void batch_norm(const Part<T>& part, int64_t row, LanePair* sums) {
         begin = batch_norm_rows<1>(part, begin, row, sums);
     }
     for (int64_t i = begin; i + kPairLanes <= part.sources; i += kPairLanes) {
+        part.ask(i);
         const LanePair dy = load_pair(part.first + i);
         sums[0] = sums[0] + dy;
         sums[1] = sums[1] + dy * (load_pair(part.second + i) - mean);
@@ -75,6 +82,7 @@ template <class T>
 AG_INLINE void prelu(const Part<T>& part, LanePair* sums) {
     const LanePair weight = sums[2];
     for (int64_t i = 0; i < part.sources; i += kPairLanes) {
+        part.ask(i);
         const LanePair g = load_pair(part.first + i), x = load_pair(part.second + i);
         const LanePair weighted = weight * g, product = x * g;
         const Lanes zero{};
@@ -92,8 +100,10 @@ AG_INLINE void prelu(const Part<T>& part, LanePair* sums) {
 template <class T>
 AG_INLINE void softmax(const Part<T>& part) {
     LanePair sum{};
-    for (int64_t i = 0; i < part.sources; i += kPairLanes)
+    for (int64_t i = 0; i < part.sources; i += kPairLanes) {
+        part.ask(i);
         sum = sum + load_pair(part.first + i) * load_pair(part.second + i);
+    }
     const Lanes total = splat(tree_sum(sum.low + sum.high));
     sum = {total, total};
     for (int64_t i = part.sources - kPairLanes; i >= 0; i -= kPairLanes) {
@@ -156,7 +166,7 @@ void softmax_step(const Traffic& traffic, bool stream, int64_t steps, int64_t st
     const int64_t at = begin * strips.pitch + step % per_plane * strips.columns;
     softmax_strip<T>({reinterpret_cast<const T*>(traffic.first) + at,
                       reinterpret_cast<const T*>(traffic.second) + at,
-                      reinterpret_cast<T*>(traffic.target) + at, 0, 0, stream},
+                      reinterpret_cast<T*>(traffic.target) + at, 0, 0, stream, false},
                      share(rows, plane + 1, planes) - begin, strips);
 }
 
@@ -172,8 +182,10 @@ template <class T>
 AG_INLINE void avg_pool(const Part<T>& part, const Windows& windows, LanePair* sums) {
     constexpr int kTogether = 4;
     const LanePair factor = sums[2];
-    for (int64_t i = 0; i < part.sources; i += kPairLanes)
+    for (int64_t i = 0; i < part.sources; i += kPairLanes) {
+        part.ask(i);
         sums[0] = sums[0] + load_pair(part.first + i) * factor;
+    }
     const int64_t step = kPairLanes * windows.equal;
     alignas(kLineBytes) const float row[2 * kPairLanes] = {};
     LanePair x[kTogether];
@@ -218,7 +230,8 @@ void compute(const Traffic& traffic, bool stream, int64_t steps, int64_t begin, 
                      reinterpret_cast<T*>(traffic.target) + to,
                      share(sources, step + 1, steps) * kElements - from,
                      share(targets, step + 1, steps) * kElements - to,
-                     stream};
+                     stream,
+                     traffic.asks};
         if (part.second != nullptr) part.second += from;
         switch (traffic.arithmetic) {
             case Arithmetic::kBatchNorm:

@@ -45,19 +45,28 @@ ALWAYS_INLINE void accumulate(Line& sum, const Line& line) {
     for (int i = 0; i < 2; ++i) sum.halves[i].values ^= line.halves[i].values;
 }
 
-template <bool kTwo, bool kStream>
+template <bool kTwo, bool kAsks>
+ALWAYS_INLINE void ask(const Traffic& traffic, int64_t line) {
+    constexpr int64_t kAhead = 4096 / kLineBytes;
+    if constexpr (kAsks) __builtin_prefetch(traffic.first + line + kAhead);
+    if constexpr (kAsks && kTwo) __builtin_prefetch(traffic.second + line + kAhead);
+}
+
+template <bool kTwo, bool kAsks, bool kStream>
 ALWAYS_INLINE void combine(const Traffic& traffic, int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
+        ask<kTwo, kAsks>(traffic, i);
         Line line = traffic.first[i];
         if constexpr (kTwo) accumulate(line, traffic.second[i]);
         store<kStream>(traffic.target + i, line);
     }
 }
 
-template <bool kTwo>
+template <bool kTwo, bool kAsks>
 ALWAYS_INLINE void read(const Traffic& traffic, int64_t begin, int64_t end, Line& sum) {
     Line other{};
     for (int64_t i = begin; i < end; ++i) {
+        ask<kTwo, kAsks>(traffic, i);
         accumulate(sum, traffic.first[i]);
         if constexpr (kTwo) accumulate(other, traffic.second[i]);
     }
@@ -65,22 +74,22 @@ ALWAYS_INLINE void read(const Traffic& traffic, int64_t begin, int64_t end, Line
 }
 
 // Steps [begin, end) of `steps` equal shares of all buffers.
-template <bool kTwo, bool kStream>
+template <bool kTwo, bool kAsks, bool kStream>
 ALWAYS_INLINE void move(const Traffic& traffic, int64_t steps, int64_t begin, int64_t end) {
     if (traffic.source_lines == traffic.target_lines) {
-        combine<kTwo, kStream>(traffic, share(traffic.source_lines, begin, steps),
-                               share(traffic.source_lines, end, steps));
+        combine<kTwo, kAsks, kStream>(traffic, share(traffic.source_lines, begin, steps),
+                                      share(traffic.source_lines, end, steps));
     } else if (traffic.target_lines == 0) {
         Line sum{};
-        read<kTwo>(traffic, share(traffic.source_lines, begin, steps),
-                   share(traffic.source_lines, end, steps), sum);
+        read<kTwo, kAsks>(traffic, share(traffic.source_lines, begin, steps),
+                          share(traffic.source_lines, end, steps), sum);
         g_sink.fetch_xor((sum.halves[0].values ^ sum.halves[1].values)[0],
                          std::memory_order_relaxed);
     } else {
         Line sum{};
         for (int64_t step = begin; step < end; ++step) {
-            read<kTwo>(traffic, share(traffic.source_lines, step, steps),
-                       share(traffic.source_lines, step + 1, steps), sum);
+            read<kTwo, kAsks>(traffic, share(traffic.source_lines, step, steps),
+                              share(traffic.source_lines, step + 1, steps), sum);
             const int64_t last = share(traffic.target_lines, step + 1, steps);
             for (int64_t i = share(traffic.target_lines, step, steps); i < last; ++i) {
                 store<kStream>(traffic.target + i, sum);
@@ -89,15 +98,22 @@ ALWAYS_INLINE void move(const Traffic& traffic, int64_t steps, int64_t begin, in
     }
 }
 
+template <bool kTwo, bool kAsks>
+ALWAYS_INLINE void move_to(const Traffic& traffic, bool stream, int64_t steps, int64_t begin,
+                           int64_t end) {
+    stream ? move<kTwo, kAsks, true>(traffic, steps, begin, end)
+           : move<kTwo, kAsks, false>(traffic, steps, begin, end);
+}
+template <bool kTwo>
+ALWAYS_INLINE void move_from(const Traffic& traffic, bool stream, int64_t steps, int64_t begin,
+                             int64_t end) {
+    traffic.asks ? move_to<kTwo, true>(traffic, stream, steps, begin, end)
+                 : move_to<kTwo, false>(traffic, stream, steps, begin, end);
+}
 ALWAYS_INLINE void move_any(const Traffic& traffic, bool stream, int64_t steps, int64_t begin,
                             int64_t end) {
-    if (traffic.second != nullptr) {
-        stream ? move<true, true>(traffic, steps, begin, end)
-               : move<true, false>(traffic, steps, begin, end);
-    } else {
-        stream ? move<false, true>(traffic, steps, begin, end)
-               : move<false, false>(traffic, steps, begin, end);
-    }
+    traffic.second != nullptr ? move_from<true>(traffic, stream, steps, begin, end)
+                              : move_from<false>(traffic, stream, steps, begin, end);
 }
 
 void move_baseline(const Traffic& traffic, bool stream, int64_t steps, int64_t begin, int64_t end) {
@@ -188,7 +204,8 @@ bool has_whole_strips(const Traffic& traffic, const std::string& dtype, int64_t 
 double seconds(uintptr_t first, uintptr_t second, int64_t source_bytes, uintptr_t target,
                int64_t target_bytes, bool stream, int threads, int64_t repeats,
                const std::string& dtype, const std::string& op, int additions, int shifted,
-               int equal, int64_t row, int64_t columns, int64_t pitch, int64_t step_bytes) {
+               int equal, int64_t row, int64_t columns, int64_t pitch, int64_t step_bytes,
+               bool asks) {
     if ((first | second | target) % kLineBytes != 0)
         throw std::invalid_argument("buffers must lie on cache lines");
     const Traffic traffic{reinterpret_cast<const Line*>(first),
@@ -196,12 +213,14 @@ double seconds(uintptr_t first, uintptr_t second, int64_t source_bytes, uintptr_
                           reinterpret_cast<Line*>(target),
                           source_bytes / kLineBytes,
                           target_bytes / kLineBytes,
+                          asks,
                           arithmetic_of(op),
                           {additions, shifted, equal},
                           row,
                           {columns, pitch}};
     if (row < 0 || step_bytes < kStepBytes)
         throw std::invalid_argument("row must not be negative, step_bytes at least 4096");
+    if (asks && pitch != 0) throw std::invalid_argument("strips are not asked for");
     if (dtype.empty() != op.empty() || !fits(traffic))
         throw std::invalid_argument("a dtype and the operator's buffers, or neither");
     if (!has_whole_strips(traffic, dtype, step_bytes))
@@ -228,13 +247,14 @@ PYBIND11_MODULE(_bench, m) {
         py::arg("target"), py::arg("target_bytes"), py::arg("stream"), py::arg("threads"),
         py::arg("repeats"), py::arg("dtype") = "", py::arg("op") = "", py::arg("additions") = 0,
         py::arg("shifted") = 0, py::arg("equal") = 1, py::arg("row") = 0, py::arg("columns") = 0,
-        py::arg("pitch") = 0, py::arg("step_bytes") = kStepBytes,
+        py::arg("pitch") = 0, py::arg("step_bytes") = kStepBytes, py::arg("asks") = false,
         "Seconds of one pass that reads two buffers (or one: second=0) and writes one (or none: "
-        "target=0); with a dtype, one that also does an operator's arithmetic in float. Pooling: "
-        "`additions` per four elements of the target, `shifted` of them of neighbours in a vector; "
-        "`equal` elements are rounded once. Batch normalisation: rows of `row` elements are added "
-        "up by themselves. Softmax: of each buffer `step_bytes` are read before they are written; "
-        "with a pitch, as strips of `columns` of rows that are `pitch` elements apart.");
+        "target=0), `asks`: prefetching; with a dtype, one that also does an operator's arithmetic "
+        "in float. Pooling: `additions` per four elements of the target, `shifted` of them of "
+        "neighbours in a vector; `equal` elements are rounded once. Batch normalisation: rows of "
+        "`row` elements are added up by themselves. Softmax: of each buffer `step_bytes` are read "
+        "before they are written; with a pitch, as strips of `columns` of rows that are `pitch` "
+        "elements apart.");
 }
 
 }  // namespace ascend_grad::bench

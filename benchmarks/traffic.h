@@ -41,6 +41,7 @@ struct Traffic {
     const Line* second;
     Line* target;
     int64_t source_lines, target_lines;
+    bool asks;  // prefetching sources; not those of strips
     Arithmetic arithmetic;
     Windows windows;
     int64_t row;  // kBatchNorm: elements that are added up by themselves; 0: all are one row

@@ -148,6 +148,7 @@ def test_bytes_of_a_case_are_those_of_its_arrays(operator: str) -> None:
             assert Problem(case, dtype).moved_bytes == moved_bytes(case, dtype)
 
 
+@pytest.mark.parametrize("asks", [False, True])
 @pytest.mark.parametrize("stream", [False, True])
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("sources", [1, 2])
@@ -155,7 +156,7 @@ def test_bytes_of_a_case_are_those_of_its_arrays(operator: str) -> None:
     ("source", "target"), [(4096, 4096), (4096, 0), (1088, 8192), (8192, 1088)]
 )
 def test_limit_kernels_read_and_write_every_line(
-    source: int, target: int, sources: int, threads: int, stream: bool
+    source: int, target: int, sources: int, threads: int, stream: bool, asks: bool
 ) -> None:
     """The target tells what was read: the sources' exclusive or, line by line or altogether."""
     generator = np.random.default_rng(0)
@@ -167,7 +168,7 @@ def test_limit_kernels_read_and_write_every_line(
     second = blocks[1].ctypes.data if sources == 2 else 0
     address = written.ctypes.data if target else 0
     seconds = _bench.seconds(
-        blocks[0].ctypes.data, second, source, address, target, stream, threads, repeats=1
+        blocks[0].ctypes.data, second, source, address, target, stream, threads, 1, asks=asks
     )
     assert seconds > 0
     combined = np.bitwise_xor.reduce(blocks)
@@ -208,11 +209,12 @@ def compute(first: np.ndarray, second: np.ndarray | None, target: np.ndarray, **
     assert seconds > 0
 
 
+@pytest.mark.parametrize("asks", [False, True])
 @pytest.mark.parametrize("stream", [False, True])
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_the_limit_of_prelu_selects(dtype: str, stream: bool) -> None:
+def test_the_limit_of_prelu_selects(dtype: str, stream: bool, asks: bool) -> None:
     g, x, written = operands(dtype, 4096, 4096, 4096)
-    compute(g, x, written, stream=stream, dtype=dtype, op="prelu_backward")
+    compute(g, x, written, stream=stream, asks=asks, dtype=dtype, op="prelu_backward")
     want = np.where(x > 0, g, (PARAMETER * g.astype(np.float32)).astype(g.dtype))
     np.testing.assert_array_equal(written, want)
 

@@ -17,7 +17,8 @@ _CACHE_LINE = 64
 _VECTORS = 32  # elements of two vectors of floats
 _COLUMNS = (512, 1024, 2048, 4096)
 _SHORT_ROW = 64
-# Below this a second thread may cost more than it brings: the limit may use one.
+# Below this a second thread may cost more than it brings, so the limit may use one, and the nearest
+# caches hold all.
 _SMALL_BYTES = 1 << 20
 
 Kernel = Callable[[int], float]
@@ -30,11 +31,15 @@ def kernels(problem: Problem, threads: int, computing: bool = False) -> dict[str
     ways = arithmetic(problem, threads) if computing else {"": {}}
     teams = {1, threads} if problem.moved_bytes < _SMALL_BYTES else {threads}
     can_stream = problem.target is not None and _bench.has_streaming_stores
+    asks = problem.moved_bytes >= _SMALL_BYTES
     return {
-        f"{'NT' if stream else 'regular'} {team}T{way}": _kernel(problem, stream, team, computed)
+        f"{'NT' if stream else 'regular'}{' ahead' if ahead else ''} {team}T{way}": _kernel(
+            problem, stream, ahead, team, computed
+        )
         for way, computed in ways.items()
         for team in sorted(teams)
         for stream in ((False, True) if can_stream else (False,))
+        for ahead in ((False, True) if asks and "pitch" not in computed else (False,))
     }
 
 
@@ -87,7 +92,9 @@ def _strips(problem: Problem, threads: int) -> dict[int, dict[str, int]]:
     }
 
 
-def _kernel(problem: Problem, stream: bool, threads: int, computed: dict[str, Any]) -> Kernel:
+def _kernel(
+    problem: Problem, stream: bool, ahead: bool, threads: int, computed: dict[str, Any]
+) -> Kernel:
     first, *others = (source.lines for source in problem.sources)
     target = problem.target.lines if problem.target else None
 
@@ -99,6 +106,7 @@ def _kernel(problem: Problem, stream: bool, threads: int, computed: dict[str, An
             target=0 if target is None else target.ctypes.data,
             target_bytes=0 if target is None else target.nbytes,
             stream=stream,
+            asks=ahead,
             threads=threads,
             repeats=passes,
             **computed,
