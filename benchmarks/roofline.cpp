@@ -220,7 +220,8 @@ double seconds(uintptr_t first, uintptr_t second, int64_t source_bytes, uintptr_
                           {columns, pitch}};
     if (row < 0 || step_bytes < kStepBytes)
         throw std::invalid_argument("row must not be negative, step_bytes at least 4096");
-    if (asks && pitch != 0) throw std::invalid_argument("strips are not asked for");
+    if (asks && (pitch != 0 || row != 0))
+        throw std::invalid_argument("neither strips nor rows are asked for");
     if (dtype.empty() != op.empty() || !fits(traffic))
         throw std::invalid_argument("a dtype and the operator's buffers, or neither");
     if (!has_whole_strips(traffic, dtype, step_bytes))

@@ -41,7 +41,7 @@ struct Traffic {
     const Line* second;
     Line* target;
     int64_t source_lines, target_lines;
-    bool asks;  // prefetching sources; not those of strips
+    bool asks;  // prefetching sources; not of strips, nor of rows by themselves
     Arithmetic arithmetic;
     Windows windows;
     int64_t row;  // kBatchNorm: elements that are added up by themselves; 0: all are one row

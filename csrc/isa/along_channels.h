@@ -280,7 +280,7 @@ class AlongChannels {
         std::memcpy(at, positions.at, sizeof(at));
         const Turn own_turn = turn;
         const auto ahead = static_cast<uintptr_t>(plan_.prefetch);
-        const bool streams = streams_lines();
+        const bool into_second = plan_.asks_into_second, streams = streams_lines();
         float* sums = lanes_.run(lane / plan_.lanes_together);
         const float* const parameters = parameters_;
         int c = head_;
@@ -290,7 +290,7 @@ class AlongChannels {
         }
         for (; c + kPairLanes <= elements; c += kPairLanes) {
             add_pair(at, count, sums + kSums * c, load_pair(parameters + c), ahead, own_turn, asks,
-                     streams, c);
+                     into_second, streams, c);
         }
         if (c < elements) add_part(positions, sums + kSums * c, turn, c, elements - c);
     }
@@ -298,15 +298,15 @@ class AlongChannels {
     // Elements [c, c + kPairLanes); `sums` are theirs, p their parameters.
     template <class Flag>
     AG_INLINE void add_pair(char* const (*at)[kOperands], int count, float* sums, LanePair p,
-                            uintptr_t ahead, const Turn& turn, Flag asks, bool streams,
-                            int c) const {
+                            uintptr_t ahead, const Turn& turn, Flag asks, bool into_second,
+                            bool streams, int c) const {
         Terms sum = Terms::load_from(sums);
         const uintptr_t of_first = turn.ahead(0, c, ahead), of_second = turn.ahead(1, c, ahead);
 #pragma GCC unroll(kIsCompact ? 1 : 4)
         for (int i = 0; i < count; ++i) {
             const T* pa = reinterpret_cast<const T*>(at[i][0]) + c;
             const T* pb = reinterpret_cast<const T*>(at[i][1]) + c;
-            if (asks) ask(pa, pb, of_first, of_second);
+            if (asks) ask(pa, pb, of_first, of_second, into_second);
             Terms terms;
             const LanePair value = terms_of(load_pair(pa), load_pair(pb), p, terms);
             if (Element::kWrites) {
@@ -328,7 +328,7 @@ class AlongChannels {
         for (int i = 0; i < positions.count; ++i) {
             const T* pa = reinterpret_cast<const T*>(positions.at[i][0]) + c;
             const T* pb = reinterpret_cast<const T*>(positions.at[i][1]) + c;
-            if (plan_.prefetch != 0) ask(pa, pb, of_first, of_second);
+            if (plan_.prefetch != 0) ask(pa, pb, of_first, of_second, plan_.asks_into_second);
             Terms terms;
             const LanePair value =
                 terms_of(load_first_pair(pa, n), load_first_pair(pb, n), p, terms);
@@ -346,9 +346,10 @@ class AlongChannels {
         }
         sum.store_to(sums);
     }
-    AG_INLINE void ask(const T* pa, const T* pb, uintptr_t of_first, uintptr_t of_second) const {
-        prefetch(pa, of_first, kPairLanes * sizeof(T), plan_.asks_into_second);
-        prefetch(pb, of_second, kPairLanes * sizeof(T), plan_.asks_into_second);
+    AG_INLINE static void ask(const T* pa, const T* pb, uintptr_t of_first, uintptr_t of_second,
+                              bool into_second) {
+        prefetch(pa, of_first, kPairLanes * sizeof(T), into_second);
+        prefetch(pb, of_second, kPairLanes * sizeof(T), into_second);
     }
 
     const ChannelMemory& memory_;

@@ -238,7 +238,7 @@ class ChannelSum {
     template <int kStep, bool kStreams>
     void add_rows(const Rows& rows, int count, int n, const float* parameters,
                   Lanes (*sums)[kSums]) {
-        if (kStep == 1 && n <= kShortRow) {
+        if (kStep == 1 && n <= kUnrolledRow) {
             return add_short_rows<kStreams>(element_, rows, count, n, parameters, plan_.asks, sums);
         }
         with_constant(plan_.asks, [&](auto asks) {

@@ -64,8 +64,8 @@ inline void add_rows_of(const Element& element, const Rows& rows, int count, int
     }
 }
 
-// add_rows() of contiguous rows of at most kShortRow elements.
-constexpr int kShortRow = 4 * kLanes;
+// add_rows() of contiguous rows of at most kUnrolledRow elements.
+constexpr int kUnrolledRow = 4 * kLanes;
 template <bool kStreams, class Element>
 AG_NOINLINE void add_short_rows(const Element& element, const Rows& rows, int count, int n,
                                 const float* parameters, bool asks, Lanes (*sums)[Element::kSums]) {

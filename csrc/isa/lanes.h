@@ -23,11 +23,15 @@ namespace {
 // The same for a lambda, behind its parameters.
 #define AG_INLINE_LAMBDA __attribute__((always_inline))
 #define AG_NOINLINE __attribute__((noinline))
-// For what few elements take, or much code: a call where code has to be small (kIsCompact).
+// Whether code has to be small: on x86-64 below AVX2, which few processors need. On aarch64 the
+// baseline is all there is. There what parts of a vector take, and much else that is long or rare,
+// is called, which elsewhere is in line.
 #if defined(__x86_64__) && !defined(__AVX2__)
+constexpr bool kIsCompact = true;
 #define AG_INLINE_UNLESS_COMPACT inline AG_NOINLINE
 #define AG_INLINE_LAMBDA_UNLESS_COMPACT AG_NOINLINE
 #else
+constexpr bool kIsCompact = false;
 #define AG_INLINE_UNLESS_COMPACT AG_INLINE
 #define AG_INLINE_LAMBDA_UNLESS_COMPACT AG_INLINE_LAMBDA
 #endif
@@ -38,13 +42,6 @@ constexpr int kRegisterLanes = 16;
 constexpr int kRegisterLanes = 8;
 #else
 constexpr int kRegisterLanes = 4;
-#endif
-// Whether code has to be small: on x86-64 below AVX2, which few processors need. On aarch64 the
-// baseline is all there is.
-#if defined(__x86_64__) && !defined(__AVX2__)
-constexpr bool kIsCompact = true;
-#else
-constexpr bool kIsCompact = false;
 #endif
 constexpr int kLanes = 16;
 constexpr int kRegisters = kLanes / kRegisterLanes;

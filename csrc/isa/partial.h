@@ -107,7 +107,7 @@ AG_INLINE_UNLESS_COMPACT void store_first(float* p, Lanes x, int n) {
 // Pairs of elements and then an odd one, never through memory: a vector could not be loaded from
 // where its parts have just been stored.
 template <class T>
-AG_INLINE_UNLESS_COMPACT Lanes load_first(const T* p, int n) {
+AG_INLINE Lanes load_first(const T* p, int n) {
     const __m256i index = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
     __m256i bits = _mm256_maskload_epi32(reinterpret_cast<const int*>(p),
                                          _mm256_cmpgt_epi32(_mm256_set1_epi32(n / 2), index));

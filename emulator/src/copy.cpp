@@ -180,11 +180,11 @@ void copy_local(const UbTensor& dst, const UbTensor& src, const CopyCall& call, 
     const bool all = use_operand(core, instr, src, "src", from, false);
     use_operand(core, instr, dst, "dst", to, true);
     WrittenBytes written(core, hull(to), hull(from));
+    bool clean = true;
     for (size_t i = 0; i < to.size(); ++i) {
-        if (!written.allow(core, instr, dst, from[i], "src", "block", i)) return;
-        if (to[i].begin != from[i].begin &&
-            !check_apart(core, instr, dst, {to[i]}, {from[i]}, "src of one block"))
-            return;
+        clean = clean && written.allow(core, instr, dst, from[i], "src", "block", i) &&
+                (to[i].begin == from[i].begin ||
+                 check_apart(core, instr, dst, {to[i]}, {from[i]}, "src of one block"));
         written.add(to[i]);
         std::memmove(core.ub.data() + to[i].begin, core.ub.data() + from[i].begin,
                      call.block_bytes);

@@ -61,8 +61,8 @@ void indirect(const VectorCall& call, const UbTensor& offsets, uint32_t base, bo
             near.push_back({straight.address(r, lane), straight.address(r, lane) + size});
         }
     const std::vector<Range>&to = gathers ? near : far, &from = gathers ? far : near;
-    if (!check_apart(core, instr, dst, to, from, "src")) return;
-    if (!check_apart(core, instr, dst, to, index_ranges, "the offset tensor")) return;
+    check_apart(core, instr, dst, to, from, "src");
+    check_apart(core, instr, dst, to, index_ranges, "the offset tensor");
     use_operand(core, instr, straight_tensor, gathers ? "dst" : "src", near_ranges, gathers);
     for (size_t i = 0; i < to.size(); ++i) {
         core.access_ub(instr, far_tensor, far[i].begin, far[i].end, !gathers);
@@ -110,8 +110,8 @@ void gather_blocks(const UbTensor& dst, const UbTensor& src, const UbTensor& off
         if (!check_operand(core, instr, dst, "dst", {to.back()}, 32)) return;
         if (!core.check_bounds(instr, src, "src", s, s + 32)) return;
     }
-    if (!check_apart(core, instr, dst, to, from, "src")) return;
-    if (!check_apart(core, instr, dst, to, index, "the offset tensor")) return;
+    check_apart(core, instr, dst, to, from, "src");
+    check_apart(core, instr, dst, to, index, "the offset tensor");
     for (uint64_t i = 0; i < n; ++i) {
         core.access_ub(instr, src, from[i].begin, from[i].end, false);
         core.access_ub(instr, dst, to[i].begin, to[i].end, true);
@@ -162,10 +162,10 @@ uint64_t gather_mask(const GatherMaskCall& call, Loc loc) {
     if (!check_operand(core, instr, call.src, "src0", from, 32)) return 0;
     const bool all = use_operand(core, instr, call.src, "src0", from, false);
     (void)all;
+    std::vector<Range> bits;
     if (call.use_pattern_tensor) {
         const uint64_t bytes = (walk.repeats - 1) * call.src1_rep * 32 + (used + 7) / 8;
-        const std::vector<Range> bits{
-            {call.pattern_tensor.address, call.pattern_tensor.address + bytes}};
+        bits.push_back({call.pattern_tensor.address, call.pattern_tensor.address + bytes});
         if (!check_operand(core, instr, call.pattern_tensor, "the pattern", bits, 32)) return 0;
         use_operand(core, instr, call.pattern_tensor, "the pattern", bits, false);
     }
@@ -185,32 +185,26 @@ uint64_t gather_mask(const GatherMaskCall& call, Loc loc) {
                 return i % 4 == call.pattern - 3u;
         }
     };
-    // Which elements, and the 256-byte row that each of them is read with.
-    const uint64_t rows_per_repeat = (used + lanes - 1) / lanes;
-    std::vector<uint64_t> picks, rows_of_picks;
+    std::vector<uint64_t> picks;
     for (uint64_t r = 0; r < walk.repeats; ++r)
         for (uint32_t i = 0; i < used; ++i)
-            if (selected(r, i)) {
-                picks.push_back(element_at(r, i));
-                rows_of_picks.push_back(r * rows_per_repeat + i / lanes);
-            }
+            if (selected(r, i)) picks.push_back(element_at(r, i));
     const std::vector<Range> to{{call.dst.address, call.dst.address + picks.size() * size}};
     if (!picks.empty()) {
         if (!check_operand(core, instr, call.dst, "dst", to, 32)) return 0;
         use_operand(core, instr, call.dst, "dst", to, true);
+        check_apart(core, instr, call.dst, to, bits, "the pattern");
     }
     WrittenBytes written(core, to[0], hull(from));
-    for (size_t i = 0, row_begin = 0; i < picks.size(); ++i) {
-        if (rows_of_picks[i] != rows_of_picks[row_begin]) {
-            written.add({call.dst.address + row_begin * size, call.dst.address + i * size});
-            row_begin = i;
-        }
-        if (!written.allow(core, instr, call.dst, {picks[i], picks[i] + size}, "src0", "repeat",
-                           rows_of_picks[i]))
-            return 0;
-        copy_element(core, call.dst.address + i * size, picks[i], size);
+    bool clean = true;
+    for (size_t i = 0; i < picks.size(); ++i) {
+        const uint64_t at = call.dst.address + i * size;
+        clean = clean && written.allow(core, instr, call.dst, {picks[i], picks[i] + size}, "src0",
+                                       "element", i);
+        copy_element(core, at, picks[i], size);
+        written.add({at, at + size});
     }
-    const uint64_t rows = walk.repeats * rows_per_repeat;
+    const uint64_t rows = walk.repeats * ((used + lanes - 1) / lanes);
     core.charge(instr, vector_cycles(core, 2, rows), rows);
     return core.gather_count = picks.size();
 }

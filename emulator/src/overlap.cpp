@@ -5,6 +5,27 @@
 
 namespace ascendc_emulator {
 
+namespace {
+
+std::string reads_what_was_written(const char* unit, uint64_t number) {
+    const std::string name = unit;
+    return "overlap across " + name + "s: " + name + " " + std::to_string(number) +
+           " reads what an earlier " + name + " wrote";
+}
+
+// `first` of UB is the first byte that both touch, `bytes` what is shown of dst.
+void report_overlap(Core& core, const Instr& instr, const UbTensor& dst, uint64_t first,
+                    const Range& bytes, const std::string& message) {
+    const uint32_t base = core.buffers[dst.buffer].begin;
+    Report r = core.make("illegal-overlap", instr, "dst and " + message, dst,
+                         static_cast<int64_t>((first - dst.address) / dst.element_size));
+    r.begin = bytes.begin - base;
+    r.end = bytes.end - base;
+    core.report(std::move(r));
+}
+
+}  // namespace
+
 void check_overlap(Core& core, const Instr& instr, const Walk& walk, const Layout& dst,
                    const UbTensor& dst_tensor, const Layout& src, const char* role,
                    bool accumulates) {
@@ -19,21 +40,16 @@ void check_overlap(Core& core, const Instr& instr, const Walk& walk, const Layou
         }
         return {begin, end};
     };
-    // `byte` of UB: the first that both touch.
     const auto fail = [&](uint64_t repeat, uint64_t byte, const std::string& message) {
-        const uint32_t base = core.buffers[dst_tensor.buffer].begin;
-        const Range bytes = span(dst, repeat);
-        Report r =
-            core.make("illegal-overlap", instr, "dst and " + std::string(role) + " " + message,
-                      dst_tensor, static_cast<int64_t>((byte - dst.base) / dst.element));
-        r.begin = bytes.begin - base;
-        r.end = bytes.end - base;
-        core.report(std::move(r));
+        report_overlap(core, instr, dst_tensor, byte, span(dst, repeat),
+                       std::string(role) + " " + message);
     };
     const Range d0 = span(dst, 0), s0 = span(src, 0);
     const uint64_t last = walk.repeats - 1;
-    const uint64_t d_end = std::max(d0.end, span(dst, last).end);
-    const uint64_t s_end = std::max(s0.end, span(src, last).end);
+    // The last repeat may be shorter than the one before it.
+    const uint64_t whole = last > 0 ? last - 1 : 0;
+    const uint64_t d_end = std::max(span(dst, whole).end, span(dst, last).end);
+    const uint64_t s_end = std::max(span(src, whole).end, span(src, last).end);
     if (d_end <= s0.begin || s_end <= d0.begin) return;
     const bool same_lanes =
         dst.base == src.base && dst.element == src.element && dst.block_bytes == src.block_bytes;
@@ -90,20 +106,10 @@ bool WrittenBytes::allow(Core& core, const Instr& instr, const UbTensor& dst, co
     if (!byte) return true;
     uint64_t end = *byte;
     while (end < std::min(read.end, both_.end) && written_[end - both_.begin]) ++end;
-    const uint32_t base = core.buffers[dst.buffer].begin;
-    const std::string how = unit ? reads_what_was_written(unit, number) : "overlap";
-    Report r = core.make("illegal-overlap", instr, "dst and " + std::string(role) + " " + how, dst,
-                         static_cast<int64_t>((*byte - dst.address) / dst.element_size));
-    r.begin = *byte - base;
-    r.end = end - base;
-    core.report(std::move(r));
+    report_overlap(
+        core, instr, dst, *byte, {*byte, end},
+        std::string(role) + " " + (unit ? reads_what_was_written(unit, number) : "overlap"));
     return false;
-}
-
-std::string reads_what_was_written(const char* unit, uint64_t number) {
-    const std::string name = unit;
-    return "overlap across " + name + "s: " + name + " " + std::to_string(number) +
-           " reads what an earlier " + name + " wrote";
 }
 
 bool check_apart(Core& core, const Instr& instr, const UbTensor& dst, const std::vector<Range>& to,

@@ -1,7 +1,6 @@
 // Rearranging UB: CreateVecIndex, Brcb, transposes, Broadcast.
 #include <algorithm>
 #include <cstring>
-#include <set>
 
 #include "vector_engine.h"
 
@@ -100,37 +99,36 @@ void transpose16(const UbTensor& dst, const UbTensor& src, Loc loc) {
 }
 
 namespace {
-// TransDataTo5HD, sixteen blocks of each a repeat: within one the same blocks or none, and no
-// earlier one's results.
-bool check_blocks(Core& core, const Instr& instr, const UbTensor (&dst)[16],
+// TransDataTo5HD, sixteen blocks of each a repeat: within one the same blocks in place or none of
+// them, and no earlier one's results.
+void check_blocks(Core& core, const Instr& instr, const UbTensor (&dst)[16],
                   const std::vector<Range>& to, const std::vector<Range>& from) {
-    WrittenBytes written(core, hull(to), hull(from));
+    const Range writes = hull(to), reads = hull(from);
+    if (writes.end <= reads.begin || reads.end <= writes.begin) return;
     // The destination that a byte lies in.
     const auto holder = [&](const std::optional<uint64_t>& byte) -> const UbTensor& {
         size_t of = 0;
         while (byte && (*byte < to[of].begin || *byte >= to[of].end)) ++of;
         return dst[of % 16];
     };
+    WrittenBytes written(core, writes, reads);
     for (size_t k = 0; k < to.size(); k += 16) {
-        const auto places = [k](const std::vector<Range>& blocks) {
-            std::set<uint64_t> begins;
-            for (size_t i = k; i < k + 16; ++i) begins.insert(blocks[i].begin);
-            return begins;
-        };
-        WrittenBytes own(core, hull(to), hull(from));
-        if (places(to) != places(from))
-            for (size_t i = k; i < k + 16; ++i) own.add(to[i]);
+        bool in_place = true;
+        WrittenBytes own(core, writes, reads);
+        for (size_t i = k; i < k + 16; ++i) {
+            in_place = in_place && to[i].begin == from[i].begin;
+            own.add(to[i]);
+        }
         for (size_t i = k; i < k + 16; ++i) {
             if (!written.allow(core, instr, holder(written.first_in(from[i])), from[i], "src",
                                "repeat", k / 16))
-                return false;
-            if (!own.allow(core, instr, holder(own.first_in(from[i])), from[i],
-                           "src of one repeat"))
-                return false;
+                return;
+            if (!in_place && !own.allow(core, instr, holder(own.first_in(from[i])), from[i],
+                                        "src of one repeat"))
+                return;
         }
         for (size_t i = k; i < k + 16; ++i) written.add(to[i]);
     }
-    return true;
 }
 }  // namespace
 
@@ -160,7 +158,7 @@ void trans_data_to_5hd(const UbTensor (&dst)[16], const UbTensor (&src)[16], boo
         if (!check_operand(core, instr, src[k % 16], "src", {from[k]}, 32)) return;
         if (!check_operand(core, instr, dst[k % 16], "dst", {to[k]}, 32)) return;
     }
-    if (!check_blocks(core, instr, dst, to, from)) return;
+    check_blocks(core, instr, dst, to, from);
     for (int r = 0; r < repeat; ++r) {
         uint8_t in[16][32], out[16][32];
         bool good_in[16][32] = {}, good_out[16][32] = {}, written[16][32] = {};

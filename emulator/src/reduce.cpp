@@ -111,14 +111,16 @@ void reduce_repeats(const VectorCall& call, Reduce kind, ReduceOrder order, Loc 
     use_operand(core, instr, dst, "dst", to, true);
     const Writer write{core, dst.dtype, dst.element_size};
     WrittenBytes written(core, hull(to), hull(from));
+    const char* const unit = out.groups == 1 ? "repeat" : "group";
+    bool clean = true;
     for (uint64_t r = 0; r < walk.repeats; ++r) {
-        for (uint32_t lane = 0; lane < walk.lanes; ++lane) {
-            const uint64_t at = s.address(r, lane);
-            if (walk.mask_of(r).test(lane) &&
-                !written.allow(core, instr, dst, {at, at + s.element}, "src", "repeat", r))
-                return;
-        }
         for (uint32_t g = 0; g < out.groups; ++g) {
+            for (uint32_t lane = g * out.lanes; lane < (g + 1) * out.lanes; ++lane) {
+                const uint64_t at = s.address(r, lane);
+                clean = clean && (!walk.mask_of(r).test(lane) ||
+                                  written.allow(core, instr, dst, {at, at + s.element}, "src",
+                                                unit, r * out.groups + g));
+            }
             auto lanes = lanes_of(core, walk, s, src.dtype, r, g * out.lanes, out.lanes);
             const Lane result = tree(src.dtype, kind_of(kind), lanes);
             if (!result.active) continue;

@@ -95,8 +95,8 @@ class WrittenBytes {
     void add(const Range& written);
     // The first of them in a range.
     std::optional<uint64_t> first_in(const Range& read) const;
-    // Whether there is none; else reports it of dst and the source, `role`. What earlier ones of a
-    // `unit`, as a repeat, have written: read by one of such a number.
+    // Whether there is none; else reports that dst and the source, `role`, overlap. `unit` and
+    // `number`: the repeat, or what else, that reads what an earlier one has written.
     bool allow(Core& core, const Instr& instr, const UbTensor& dst, const Range& read,
                const char* role, const char* unit = nullptr, uint64_t number = 0) const;
 
@@ -107,7 +107,6 @@ class WrittenBytes {
 // Whether dst, written in the ranges `to`, and a source share no byte; else reports it.
 bool check_apart(Core& core, const Instr& instr, const UbTensor& dst, const std::vector<Range>& to,
                  const std::vector<Range>& from, const char* role);
-std::string reads_what_was_written(const char* unit, uint64_t number);
 
 // Cycles of a vector instruction of `repeats` 256-byte repeats.
 double vector_cycles(const Core& core, double per_repeat, uint64_t repeats);

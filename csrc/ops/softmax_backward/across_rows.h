@@ -48,7 +48,7 @@ class AcrossRows {
     template <class U>
     void write(const float* sums, bool streams) const {
         const bool are_alike = !streams || stride_[2] % kCacheLine == 0;
-        const bool no_nan = make_no_nan(sums, columns_);
+        const bool no_nan = kHasPermuted<T, U> && make_no_nan(sums, columns_);
         int end = elements_;
         if (are_alike) {
             for (; end >= kTogether; end -= kTogether)
@@ -143,7 +143,7 @@ class AcrossRows {
         const int head = streams ? elements_to_line(runs.out[0], columns_) : 0;
         if (head > 0) write_first(0, head);
         const int end = for_each_part(runs.ahead, head, -kRuns, [&](int c, int until) {
-            with_constant(no_nan && kHasPermuted<T, U>, [&](auto permutes) {
+            with_constant(no_nan, [&](auto permutes) {
                 with_constant(streams, [&](auto past_caches) {
                     write_pairs(runs, sums, c, until, permutes, past_caches);
                 });

@@ -182,7 +182,7 @@ AG_INLINE Lanes write_and_sum(const Inputs<T>& in, float of_these, U* out, bool 
     constexpr int kBeyond = kStep - 1;
     const Lanes s = splat(of_these);
     const LanePair both = {s, s};
-    const bool no_nan = make_no_nan(&of_these, 1);
+    const bool no_nan = kHasPermuted<T, U> && make_no_nan(&of_these, 1);
     const int head = streams ? elements_to_line(out, n) : long_head<kStep>(out, n);
     // Ordinary stores write it in part, and stores past the caches wait for that.
     if (streams && bytes_to_line(out + n) > 0) prefetch<Cache::kFirst>(out + n, 0, 1);

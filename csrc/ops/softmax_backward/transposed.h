@@ -1,6 +1,7 @@
 // Results whose neighbours in memory are not those of the inputs.
 #pragma once
 
+#include "isa/stream.h"
 #include "isa/transpose.h"
 
 namespace ascend_grad {
@@ -21,11 +22,10 @@ class TransposedBlock {
     bool streams;
 
     AG_INLINE void write() const {
-        if (!kIsCompact && lines == kBlockRows<T> && columns == kLanes) {
-            write_whole();
-        } else {
-            write_part();
+        if constexpr (!kIsCompact) {
+            if (lines == kBlockRows<T> && columns == kLanes) return write_whole();
         }
+        write_part();
     }
 
   private:

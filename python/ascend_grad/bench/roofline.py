@@ -39,7 +39,9 @@ def kernels(problem: Problem, threads: int, computing: bool = False) -> dict[str
         for way, computed in ways.items()
         for team in sorted(teams)
         for stream in ((False, True) if can_stream else (False,))
-        for ahead in ((False, True) if asks and "pitch" not in computed else (False,))
+        for ahead in (
+            (False, True) if asks and not {"pitch", "row"} & computed.keys() else (False,)
+        )
     }
 
 
