@@ -39,6 +39,7 @@ struct Part {
     }
 };
 
+// Sums are kept in local variables: those of the caller would be loaded and stored at every step.
 constexpr float kParameter = 0.5f;  // mean, weight or factor
 
 // The sums of grad_out and of grad_out * (input - mean). Of a row, whole vectors from its first
@@ -69,18 +70,22 @@ AG_INLINE void batch_norm(const Part<T>& part, int64_t row, LanePair* sums) {
         begin = batch_norm_rows<4>(part, begin, row, sums);
         begin = batch_norm_rows<1>(part, begin, row, sums);
     }
+    LanePair dy_sum = sums[0], product_sum = sums[1];
     for (int64_t i = begin; i + kPairLanes <= part.sources; i += kPairLanes) {
         part.ask(i);
         const LanePair dy = load_pair(part.first + i);
-        sums[0] = sums[0] + dy;
-        sums[1] = sums[1] + dy * (load_pair(part.second + i) - mean);
+        dy_sum = dy_sum + dy;
+        product_sum = product_sum + dy * (load_pair(part.second + i) - mean);
     }
+    sums[0] = dy_sum;
+    sums[1] = product_sum;
 }
 
 // grad_output or its product with the weight, and the sum of the products with negative inputs.
 template <class T>
 AG_INLINE void prelu(const Part<T>& part, LanePair* sums) {
     const LanePair weight = sums[2];
+    LanePair sum = sums[0];
     for (int64_t i = 0; i < part.sources; i += kPairLanes) {
         part.ask(i);
         const LanePair g = load_pair(part.first + i), x = load_pair(part.second + i);
@@ -90,9 +95,10 @@ AG_INLINE void prelu(const Part<T>& part, LanePair* sums) {
                         pack<T>({select_positive(x.low, g.low, weighted.low),
                                  select_positive(x.high, g.high, weighted.high)}),
                         part.stream);
-        sums[0] = sums[0] + LanePair{select_positive(x.low, zero, product.low),
-                                     select_positive(x.high, zero, product.high)};
+        sum = sum + LanePair{select_positive(x.low, zero, product.low),
+                             select_positive(x.high, zero, product.high)};
     }
+    sums[0] = sum;
 }
 
 // output * (grad_output - sum), the part being a row, or rows that share cache lines: read twice,
@@ -182,10 +188,12 @@ template <class T>
 AG_INLINE void avg_pool(const Part<T>& part, const Windows& windows, LanePair* sums) {
     constexpr int kTogether = 4;
     const LanePair factor = sums[2];
+    LanePair quotients = sums[0];
     for (int64_t i = 0; i < part.sources; i += kPairLanes) {
         part.ask(i);
-        sums[0] = sums[0] + load_pair(part.first + i) * factor;
+        quotients = quotients + load_pair(part.first + i) * factor;
     }
+    sums[0] = quotients;
     const int64_t step = kPairLanes * windows.equal;
     alignas(kLineBytes) const float row[2 * kPairLanes] = {};
     LanePair x[kTogether];
