@@ -159,16 +159,38 @@ void choose_traversal(ChannelSumPlan& plan, const TensorView* const* views) {
     stage_others(plan, size);
 }
 
+// kAlongChannels, one run of memory that is not expected in a cache, on a processor that finds it
+// by itself but for what is asked for into the second cache: how many positions are taken at a time
+// and how far ahead others are asked for. Measured on Zen 4, with arrays that begin anywhere: 0.6
+// to 1.1 of the time that the rules for other processors take.
+void choose_group_of_run(ChannelSumPlan& plan, int64_t size) {
+    const bool writes = plan.operands > kInputs, is_narrow = size == 2;
+    const int lanes = plan.lanes_together;
+    int64_t positions_of_lane = kPositionGroup / kSumLanes;
+    if (lanes >= kManyLanes) {
+        if (!is_narrow) positions_of_lane = 1;
+        if (is_narrow && !(writes && lanes == kSumLanes)) positions_of_lane = 2;
+        plan.prefetch = kFarGroupsBytes;
+    } else {
+        if (is_narrow && writes && lanes > 1) positions_of_lane = 1;
+        plan.prefetch = kFarLoadsBytes;
+    }
+    plan.position_group = positions_of_lane * kSumLanes;
+}
+
 // kAlongChannels: how many positions are taken at a time, and how far ahead later ones are
 // prefetched.
 void choose_group(ChannelSumPlan& plan, int64_t size, int64_t bytes) {
     const bool from_memory = bytes > processor().cached_bytes;
     plan.position_group = kPositionGroup;
-    const bool writes = plan.operands > 2;
+    const bool writes = plan.operands > kInputs;
     if (plan.stages) {
         plan.position_group = kSumLanes;
         return;
     }
+    if (from_memory && !processor().along_memory && !plan.transposes && plan.channel_tiles == 1 &&
+        follow_each_other(plan, size, plan.operands))
+        return choose_group_of_run(plan, size);
     // Measured: where a position's channels are no single run of memory, or a long one, lanes one
     // by one take 0.5 to 0.95 of the time.
     plan.by_lane = from_memory && plan.lanes_together == 1 && !plan.transposes &&
