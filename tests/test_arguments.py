@@ -70,6 +70,13 @@ def test_other_dtypes(operator: str, name: str, dtype: Any) -> None:
         call(operator, **{name: given})
 
 
+@pytest.mark.parametrize("operator, name", INPUTS)
+def test_bfloat16_of_a_file_is_told_how_to_become_one(operator: str, name: str) -> None:
+    given = np.zeros(LEGAL[operator][name].shape, "V2")
+    with pytest.raises(ag.ParamInvalidError, match=rf"{name}.*view\(ml_dtypes.bfloat16\)"):
+        call(operator, **{name: given})
+
+
 @pytest.mark.parametrize("dtype", [">f4", ">f2"])
 @pytest.mark.parametrize("operator, name", ARRAYS)
 def test_byte_swapped_arrays(operator: str, name: str, dtype: str) -> None:

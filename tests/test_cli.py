@@ -424,7 +424,9 @@ COMMANDS = [
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=["module", "script"])
-@pytest.mark.parametrize("variable", ["ASCEND_GRAD_ISA", "ASCEND_GRAD_SOC", "ASCEND_GRAD_DEVICE"])
+@pytest.mark.parametrize(
+    "variable", ["ASCEND_GRAD_ISA", "ASCEND_GRAD_SOC", "ASCEND_GRAD_DEVICE", "ASCEND_GRAD_LOG"]
+)
 def test_a_wrong_environment_variable_is_one_clear_line(command: list[str], variable: str) -> None:
     environment = {**os.environ, variable: "abacus"}
     done = subprocess.run(

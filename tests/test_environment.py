@@ -12,6 +12,7 @@ ALLOWED = {
     "ASCEND_GRAD_ISA": ("baseline", "avx2", "avx512", "neon"),
     "ASCEND_GRAD_SOC": ("ascend910", "ascend910b", "ascend910_93", "ascend310p"),
     "ASCEND_GRAD_DEVICE": ("cpu", "npu", "emulator"),
+    "ASCEND_GRAD_LOG": ("debug",),
 }
 
 

@@ -210,7 +210,7 @@ assert ag.get_num_threads() == 4
 
 @pytest.mark.parametrize("value", ["2", 1.5, None])
 def test_numbers_of_threads_that_are_no_integers(value: object) -> None:
-    with pytest.raises(TypeError):
+    with pytest.raises(TypeError, match="set_num_threads: .* got " + type(value).__name__):
         ag.set_num_threads(value)
 
 

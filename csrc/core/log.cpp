@@ -11,13 +11,29 @@
 
 namespace ascend_grad {
 
+namespace {
+
+const char* log_level() {
+    const char* level = std::getenv("ASCEND_GRAD_LOG");
+    return level != nullptr ? level : "";
+}
+
+bool is_debug(const char* level) {
+    return strcasecmp(level, "debug") == 0;
+}
+
+}  // namespace
+
+std::string log_level_error() {
+    const char* level = log_level();
+    if (level[0] == '\0' || is_debug(level)) return "";
+    return std::string("ASCEND_GRAD_LOG: no level '") + level + "'; known: debug";
+}
+
 bool log_is_debug() {
     enum Answer : uint8_t { kUnknown, kNo, kYes };
     static std::atomic<Answer> answer{kUnknown};  // no lock: see environment()
-    if (answer == kUnknown) {
-        const char* level = std::getenv("ASCEND_GRAD_LOG");
-        answer = level != nullptr && strcasecmp(level, "debug") == 0 ? kYes : kNo;
-    }
+    if (answer == kUnknown) answer = is_debug(log_level()) ? kYes : kNo;
     return answer == kYes;
 }
 

@@ -7,6 +7,9 @@
 
 namespace ascend_grad {
 
+// What is wrong with the variable, "" when nothing.
+std::string log_level_error();
+
 bool log_is_debug();
 void log_line(const char* text);
 

@@ -4,12 +4,15 @@
 #include <cstdlib>
 #include <memory>
 
+#include "core/log.h"
+
 namespace ascend_grad {
 namespace {
 
 Environment read_environment() {
     Environment result;
     result.isa = select_isa(std::getenv("ASCEND_GRAD_ISA"), result.error);
+    if (result.error.empty()) result.error = log_level_error();
     result.soc = kDefaultSoc;
     const char* soc = std::getenv("ASCEND_GRAD_SOC");
     if (soc == nullptr || soc[0] == '\0') return result;

@@ -124,6 +124,7 @@ void gather_blocks(const UbTensor& dst, const UbTensor& src, const UbTensor& off
 uint64_t gather_mask(const GatherMaskCall& call, Loc loc) {
     Core& core = current_core("GatherMask");
     const Instr instr = core.begin("GatherMask", kV, loc);
+    core.gather_count = 0;  // of a call that is refused, too
     const uint32_t size = call.src.element_size, lanes = 256 / size;
     const uint8_t last_pattern = core.soc.arch == 220 ? 7 : 6;
     if (!call.use_pattern_tensor && (call.pattern == 0 || call.pattern > last_pattern)) {
@@ -141,7 +142,7 @@ uint64_t gather_mask(const GatherMaskCall& call, Loc loc) {
     shape.src0.block_stride = call.src0_blk;
     shape.src0.repeat_stride = call.src0_rep;
     const uint32_t used = call.reduce_mode ? call.mask : lanes;
-    if (call.repeat == 0 || used == 0) return core.gather_count = 0;
+    if (call.repeat == 0 || used == 0) return 0;
     Walk walk;
     walk.lanes = lanes;
     walk.repeats = call.repeat;
@@ -160,8 +161,7 @@ uint64_t gather_mask(const GatherMaskCall& call, Loc loc) {
             from.push_back({at, at + uint64_t(n) * size});
         }
     if (!check_operand(core, instr, call.src, "src0", from, 32)) return 0;
-    const bool all = use_operand(core, instr, call.src, "src0", from, false);
-    (void)all;
+    use_operand(core, instr, call.src, "src0", from, false);
     std::vector<Range> bits;
     if (call.use_pattern_tensor) {
         const uint64_t bytes = (walk.repeats - 1) * call.src1_rep * 32 + (used + 7) / 8;

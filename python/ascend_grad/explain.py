@@ -10,10 +10,12 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ParamSpec
 
 from ascend_grad import _core, ops, settings
 from ascend_grad._signatures import bind, named_after
+
+P = ParamSpec("P")
 
 
 class Plan(dict[str, Any]):
@@ -43,14 +45,14 @@ def _launch_text(launch: dict[str, Any]) -> str:
     return f"{launch['kernel']}({', '.join(pointers)}) on {cores}"
 
 
-def _explained(operator: Callable[..., Any]) -> Callable[..., Plan]:
+def _explained(operator: Callable[P, Any]) -> Callable[P, Plan]:
     name = operator.__name__
     signature = inspect.signature(operator)
     prepare = getattr(_core, "prepare_" + name)
     explain = getattr(_core, "explain_" + name)
 
     @named_after(operator, __name__)
-    def explained(*args: Any, **kwargs: Any) -> Plan:
+    def explained(*args: P.args, **kwargs: P.kwargs) -> Plan:
         arguments = bind(name, signature, args, kwargs)
         device = arguments["device"]
         if settings.require_device(device, name) is not None:

@@ -9,22 +9,24 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ParamSpec
 
 from ascend_grad import _core, ops
 from ascend_grad._signatures import bind, named_after
 
+P = ParamSpec("P")
+
 Executor = _core.Executor
 
 
-def _prepared(operator: Callable[..., Any]) -> Callable[..., _core.Executor]:
+def _prepared(operator: Callable[P, Any]) -> Callable[P, _core.Executor]:
     """The form of `operator` that returns an executor. Both have one signature."""
     name = operator.__name__
     signature = inspect.signature(operator)
     make = getattr(_core, "prepare_" + name)
 
     @named_after(operator, __name__)
-    def prepare(*args: Any, **kwargs: Any) -> _core.Executor:
+    def prepare(*args: P.args, **kwargs: P.kwargs) -> _core.Executor:
         return make(*bind(name, signature, args, kwargs).values())
 
     prepare.__signature__ = signature.replace(  # type: ignore[attr-defined]

@@ -66,7 +66,10 @@ def set_num_threads(n: int) -> None:
     It takes the place of OMP_NUM_THREADS. Limits that threadpoolctl sets still hold while they
     last, unless they are OMP_NUM_THREADS itself. A thread needs 512 KiB of stack.
     """
-    count = index(n)
+    try:
+        count = index(n)
+    except TypeError:
+        raise TypeError(f"set_num_threads: an int is needed, got {type(n).__name__}") from None
     most = max(64, 4 * (os.cpu_count() or 1))
     if not 1 <= count <= most:
         given = count if count.bit_length() <= 64 else f"an int of {count.bit_length()} bits"

@@ -69,7 +69,11 @@ void read_numpy(TensorView& view, py::handle array, const Context& context) {
     view.dtype = dtype_of_number(descr->type_num);
     if (view.dtype == DataType::kUndefined) {
         const std::string not_numbers = "OSUMmT";
-        view.dtype_name = reinterpret_cast<PyTypeObject*>(descr->typeobj)->tp_name;
+        const bool is_bfloat16_of_a_file =
+            array.attr("dtype").attr("str").cast<std::string>() == "|V2";
+        view.dtype_name = is_bfloat16_of_a_file
+                              ? "V2 (bfloat16 as NumPy's files hold it? .view(ml_dtypes.bfloat16))"
+                              : reinterpret_cast<PyTypeObject*>(descr->typeobj)->tp_name;
         if (not_numbers.find(descr->kind) != std::string::npos) {
             raise_type_error(context.operator_name, context.parameter,
                              std::string("an array of numbers is needed, got dtype ") +
