@@ -159,15 +159,21 @@ void choose_traversal(ChannelSumPlan& plan, const TensorView* const* views) {
     stage_others(plan, size);
 }
 
-// kAlongChannels, one run of memory that is not expected in a cache, on a processor that finds it
-// by itself but for what is asked for into the second cache: how many positions are taken at a time
-// and how far ahead others are asked for. Measured on Zen 4, with arrays that begin anywhere: 0.6
-// to 1.1 of the time that the rules for other processors take.
-void choose_group_of_run(ChannelSumPlan& plan, int64_t size) {
+// kAlongChannels: whether a position's channels are few bytes.
+bool has_short_rows(const ChannelSumPlan& plan, int64_t size) {
+    return !plan.transposes && plan.channel_tile * size <= kShortRowBytes;
+}
+
+// kAlongChannels, one run of memory, on a processor that finds it by itself but for what is asked
+// for into the second cache: how many positions are taken at a time, and how far ahead others are
+// asked for. Measured on Zen 4: 0.6 to 1.1 of the time that the rules for other processors take.
+void choose_group_of_run(ChannelSumPlan& plan, int64_t size, bool from_memory) {
     const bool writes = plan.operands > kInputs, is_narrow = size == 2;
     const int lanes = plan.lanes_together;
     int64_t positions_of_lane = kPositionGroup / kSumLanes;
-    if (lanes >= kManyLanes) {
+    if (!from_memory) {
+        if (writes) positions_of_lane = !is_narrow && has_short_rows(plan, size) ? 1 : 2;
+    } else if (lanes >= kManyLanes) {
         if (!is_narrow) positions_of_lane = 1;
         if (is_narrow && !(writes && lanes == kSumLanes)) positions_of_lane = 2;
         plan.prefetch = kFarGroupsBytes;
@@ -188,9 +194,9 @@ void choose_group(ChannelSumPlan& plan, int64_t size, int64_t bytes) {
         plan.position_group = kSumLanes;
         return;
     }
-    if (from_memory && !processor().along_memory && !plan.transposes && plan.channel_tiles == 1 &&
+    if (!processor().along_memory && !plan.transposes && plan.channel_tiles == 1 &&
         follow_each_other(plan, size, plan.operands))
-        return choose_group_of_run(plan, size);
+        return choose_group_of_run(plan, size, from_memory);
     // Measured: where a position's channels are no single run of memory, or a long one, lanes one
     // by one take 0.5 to 0.95 of the time.
     plan.by_lane = from_memory && plan.lanes_together == 1 && !plan.transposes &&
@@ -210,15 +216,15 @@ void choose_group(ChannelSumPlan& plan, int64_t size, int64_t bytes) {
         plan.prefetch = is_grouped ? kFarGroupsBytes : kFarLoadsBytes;
         return;
     }
-    const bool has_short_rows = !plan.transposes && plan.channel_tile * size <= kShortRowBytes;
+    const bool are_short = has_short_rows(plan, size);
     // Measured: short rows of float or that are written do best in order; elsewhere it pays to load
     // and store a lane's sum once for several positions.
     if (writes && !plan.transposes) plan.position_group = 2 * kSumLanes;
-    if (has_short_rows && (writes || size == 4)) plan.position_group = kSumLanes;
+    if (are_short && (writes || size == 4)) plan.position_group = kSumLanes;
     // Measured: from memory asking for loads up to doubles the rate, but of 16 bit taken in order.
     // From a cache it gains nothing, but where several short rows are taken at a time.
     const bool in_order = plan.position_group == kSumLanes;
-    if (from_memory ? in_order && size == 2 : in_order || !has_short_rows) return;
+    if (from_memory ? in_order && size == 2 : in_order || !are_short) return;
     // After a position's channels follow those of the next one, which the next lane takes; where
     // all lanes are walked together, the next group.
     plan.prefetch = plan.lanes_together == kSumLanes ? plan.position_group * plan.channels * size
