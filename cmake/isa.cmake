@@ -13,8 +13,12 @@ endif()
 
 # Sanitizers multiply the code that is to be optimised, so presets with them lower it. In the preset `fuzz` clang's checks
 # of pointers, half as long again to compile in here, are left to the preset `sanitize`. With -O3 GCC takes a quarter longer
-# for kernels that are no faster.
-set(ASCEND_GRAD_ISA_OPTIMIZATION -O2 $<$<CXX_COMPILER_ID:GNU>:-fpeel-loops> CACHE STRING "Optimisation of the kernels")
+# for kernels that are no faster; what they need of it beyond -O2 is short loops unrolled, and plain ones made vectors.
+set(optimization -O2)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  list(APPEND optimization -fpeel-loops -ftree-vectorize -fvect-cost-model=dynamic)
+endif()
+set(ASCEND_GRAD_ISA_OPTIMIZATION ${optimization} CACHE STRING "Optimisation of the kernels")
 
 # ascend_grad_add_isa_levels(<target> <source>...): adds one object library per level to the target.
 function(ascend_grad_add_isa_levels target)
