@@ -208,6 +208,43 @@ def test_windows_side_by_side_from_memory(dtype: np.dtype, layout: str) -> None:
         assert_same_bits(np.ascontiguousarray(got[..., rows::2, columns::2]), expected)
 
 
+# One, several and partly filled vectors of windows, columns and rows behind the last window, tiles
+# that cut rows, more columns to a window than are written at once.
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@pytest.mark.parametrize(
+    "kernel", [3, 4, 5, 7, 16, (1, 3), (3, 2), (2, 11), (5, 32), (2, 33)], ids=str
+)
+@pytest.mark.parametrize("size", [(9, 10), (36, 33), (35, 57), (40, 97), (33, 530), (34, 1030)])
+def test_what_lies_behind_windows_side_by_side(
+    size: tuple[int, int], kernel: Any, dtype: np.dtype
+) -> None:
+    shape = (2, 3, *size)
+    if any(extent < length for extent, length in zip(size, pair(kernel), strict=True)):
+        return
+    for ceil, divisor in ((False, 0), (False, -3), (True, 8)):
+        g, x = operands(shape, kernel, ceil_mode=ceil, dtype=dtype)
+        g[0, :, 0, 0] = -0.0, np.inf, np.nan
+        by = (g.astype(FLOAT32) / FLOAT32.type(divisor or np.prod(pair(kernel)))).astype(dtype)
+        windows = np.repeat(np.repeat(by + dtype.type(0), pair(kernel)[0], 2), pair(kernel)[1], 3)
+        expected = np.zeros(shape, dtype)
+        rows, columns = (min(n) for n in zip(windows.shape[2:], size, strict=True))
+        expected[..., :rows, :columns] = windows[..., :rows, :columns]
+        rng = np.random.default_rng(9)
+        for layout in ("contiguous", "step2", "sliced"):
+            source = place_values(g, layout, rng)
+            out = place(shape, dtype, layout, rng)
+            ag.avg_pool2d_backward(
+                source.array,
+                x,
+                kernel,
+                ceil_mode=ceil,
+                divisor_override=divisor,
+                grad_input=out.array,
+            )
+            assert_same_bits(out.array, expected, layout)
+            out.assert_only_elements_written()
+
+
 @pytest.mark.parametrize("size", [13, 16, 17, 31, 64, 65, 1025])
 def test_widths(size: int) -> None:
     geometries = ((2, 2, 0), (3, 1, 1), (3, 2, 1), (2, 3, 0), (3, 3, 1), (4, 3, 1), (8, 3, 3))

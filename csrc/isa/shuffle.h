@@ -229,8 +229,13 @@ struct Line {
         std::memcpy(&bits, &value, sizeof(bits));
         return bits - Type{};
     }
-    // Elements by their places: in `first` or, from kElements on, in `second`.
+    // Elements by their places: in `line`; in `first` or, from kElements on, in `second`.
 #if defined(__AVX512F__)
+    static AG_INLINE Type picked(Type places, Type line) {
+        if constexpr (sizeof(T) == 2)
+            return (Type)_mm512_permutexvar_epi16((__m512i)places, (__m512i)line);
+        return (Type)_mm512_permutexvar_epi32((__m512i)places, (__m512i)line);
+    }
     static AG_INLINE Type looked_up(Type places, Type first, Type second) {
         if constexpr (sizeof(T) == 2)
             return (Type)_mm512_permutex2var_epi16((__m512i)first, (__m512i)places,
@@ -238,6 +243,9 @@ struct Line {
         return (Type)_mm512_permutex2var_epi32((__m512i)first, (__m512i)places, (__m512i)second);
     }
 #elif defined(__AVX2__)
+    static AG_INLINE Type picked(Type places, Type line) {
+        return (Type)_mm256_permutevar8x32_epi32((__m256i)line, (__m256i)places);
+    }
     static AG_INLINE Type looked_up(Type places, Type first, Type second) {
         const __m256 a = (__m256)_mm256_permutevar8x32_epi32((__m256i)first, (__m256i)places);
         const __m256 b = (__m256)_mm256_permutevar8x32_epi32((__m256i)second, (__m256i)places);
@@ -248,6 +256,47 @@ struct Line {
         Type line;
         std::memcpy(&line, p, sizeof(line));
         return line;
+    }
+};
+
+// As many elements as can be picked from as many: those of a Line where the level has an
+// instruction for it, else of 16 bytes.
+template <class T>
+struct PickedLine {
+    typedef uint8_t Bytes __attribute__((vector_size(16)));
+    static constexpr bool kIsLine = Line<T>::kLooksUp;
+    using Type = std::conditional_t<kIsLine, typename Line<T>::Type, Bytes>;
+    static constexpr int kElements = static_cast<int>(sizeof(Type) / sizeof(T));
+
+    // Element i is to be the one at `place`.
+    static void set_place(Type& places, int i, int place) {
+        constexpr int kSize = kIsLine ? 1 : static_cast<int>(sizeof(T));
+        using Unit = std::conditional_t<kIsLine, typename Line<T>::Bits, uint8_t>;
+        auto* units = reinterpret_cast<unsigned char*>(&places);
+        for (int k = 0; k < kSize; ++k) {
+            const auto unit = static_cast<Unit>(place * kSize + k);
+            std::memcpy(units + sizeof(Unit) * static_cast<size_t>(i * kSize + k), &unit,
+                        sizeof(unit));
+        }
+    }
+    static AG_INLINE Type picked(const Type& places, const Type& line) {
+        if constexpr (kIsLine) {
+            return Line<T>::picked(places, line);
+        } else {
+#if defined(__SSSE3__)
+            return (Type)_mm_shuffle_epi8((__m128i)line, (__m128i)places);
+#elif defined(__aarch64__)
+            return (Type)vqtbl1q_u8((uint8x16_t)line, (uint8x16_t)places);
+#else
+            typename Line<T>::Bits from[kElements], to[kElements];
+            std::memcpy(from, &line, sizeof(from));
+            AG_EACH (i, kElements)
+                to[i] = from[places[i * static_cast<int>(sizeof(T))] / sizeof(T)];
+            Type result;
+            std::memcpy(&result, to, sizeof(result));
+            return result;
+#endif
+        }
     }
 };
 

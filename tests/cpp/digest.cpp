@@ -288,7 +288,10 @@ int main(int argc, char** argv) {
                                      {{1, 2, 60, 70}, 40, 2, 7, true, true, 0, 0},
                                      {{5, 20, 600}, 4, 3, 2, true, false, 0, 0},
                                      {{3, 40, 28, 36}, 2, 2, 0, false, true, 0, 2},
-                                     {{2, 9, 12, 70}, 2, 2, 0, false, true, -3, 3}};
+                                     {{2, 9, 12, 70}, 2, 2, 0, false, true, -3, 3},
+                                     {{2, 3, 13, 100}, 3, 3, 0, false, true, 0, 0},
+                                     {{3, 5, 15, 21}, 5, 5, 0, false, true, -7, 2},
+                                     {{1, 2, 18, 1030}, 4, 4, 0, true, true, 5, 0}};
     Report report;
     for (DataType dtype : kDtypes) {
         for (const Shape& shape : shapes) {

@@ -1,10 +1,10 @@
 #include "ops/avg_pool2d_backward/along_channels.h"
 #include "ops/avg_pool2d_backward/along_planes.h"
 #include "ops/avg_pool2d_backward/along_width.h"
-#include "ops/avg_pool2d_backward/doubled_columns.h"
 #include "ops/avg_pool2d_backward/fill.h"
 #include "ops/avg_pool2d_backward/op.h"
 #include "ops/avg_pool2d_backward/staged_gradient.h"
+#include "ops/avg_pool2d_backward/tiled_columns.h"
 #include "ops/avg_pool2d_backward/window_by_window.h"
 
 namespace ascend_grad {
@@ -21,8 +21,8 @@ struct AvgPool2dBackwardKernel {
                 return run_tiles<PoolFill<T>>(plan, addresses, streaming, begin, end);
             case Op::Traversal::kAlongChannels:
                 return run_tiles<PoolAlongChannels<T>>(plan, addresses, streaming, begin, end);
-            case Op::Traversal::kDoubledColumns:
-                return run_planes<PoolDoubledColumns<T>>(plan, addresses, streaming, begin, end);
+            case Op::Traversal::kTiledColumns:
+                return run_planes<PoolTiledColumns<T>>(plan, addresses, streaming, begin, end);
             case Op::Traversal::kAlongPlanes:
                 return run_planes<PoolAlongPlanes<T>>(plan, addresses, streaming, begin, end);
             case Op::Traversal::kAlongWidth:

@@ -66,9 +66,9 @@ struct AvgPool2dBackward {
     enum class Traversal : int32_t {
         kAlongWidth,     // one plane at a time, row by row
         kAlongChannels,  // channels are contiguous in grad_output, or are made so
-        kFill,  // one window covers whole contiguous planes: grad_input is constant in each
-        kDoubledColumns,  // as along width: windows side by side, two columns wide
-        kAlongPlanes,     // as along width, across the ends of rows: a window around each element
+        kFill,          // one window covers whole contiguous planes: grad_input is constant in each
+        kTiledColumns,  // as along width: windows side by side
+        kAlongPlanes,   // as along width, across the ends of rows: a window around each element
     };
 
     struct Plan {

@@ -48,9 +48,19 @@ float constant_divisor(const Op::Plan& plan, int64_t divisor_override) {
     return constant ? static_cast<float>(rows) * static_cast<float>(columns) : 0.0f;
 }
 
-// Each element lies under one whole window.
+// Windows lie side by side from the first element on.
 bool windows_tile(const PoolAxis& axis) {
-    return axis.kernel == axis.stride && axis.pad == 0 && axis.windows * axis.stride == axis.extent;
+    return axis.kernel == axis.stride && axis.pad == 0 && axis.windows > 0;
+}
+// Whether it pays to write results as soon as quotients are made: of windows of two columns where
+// they fill rows, of others where rows are no shorter than those that are better gathered
+// (measured).
+bool tile_columns(const PoolAxis& width) {
+    constexpr int64_t kFewest = 10;
+    return windows_tile(width) && width.kernel <= pool_scratch::kMostTiled &&
+           (width.kernel == 2  ? width.windows * 2 == width.extent
+            : width.kernel > 2 ? width.extent >= kFewest
+                               : false);
 }
 
 constexpr int64_t kMinPlanes = 32;  // that are gathered
@@ -195,10 +205,10 @@ void choose_traversal(Op::Plan& plan, int64_t size) {
     } else if (along_channels || (has_channels && plan.width_stride[1] == size)) {
         plan.traversal = Op::Traversal::kAlongChannels;
         plan.transposes = !along_channels;
-    } else if (windows_tile(plan.height) && windows_tile(plan.width) && plan.width.kernel == 2 &&
-               plan.divisor != 0.0f && plan.width_stride[1] == size &&
+    } else if (windows_tile(plan.height) && tile_columns(plan.width) && plan.divisor != 0.0f &&
+               plan.width_stride[1] == size &&
                (plan.width_stride[0] == size || plan.width_stride[0] == 2 * size)) {
-        plan.traversal = Op::Traversal::kDoubledColumns;
+        plan.traversal = Op::Traversal::kTiledColumns;
     } else if (surround_elements(plan, size) && stages_whole_planes(plan, size)) {
         plan.traversal = Op::Traversal::kAlongPlanes;
     } else if (has_short_rows(plan, false)) {
@@ -291,6 +301,8 @@ void cut_rows(Op::Plan& plan, int64_t size) {
                                                             : pool_scratch::kMaxColumns;
     plan.width_tile =
         has_whole_rows ? plan.width.extent : std::min(plan.width.extent, elements / plan.pixel);
+    if (plan.traversal == Op::Traversal::kTiledColumns && plan.width_tile < plan.width.extent)
+        plan.width_tile -= plan.width_tile % plan.width.stride;
 }
 
 void cut_into_tasks(Op::Plan& plan, const TensorView& grad_input) {
