@@ -96,8 +96,10 @@ class PoolTiledColumns : public PoolTile<T> {
                 if (is_behind) {
                     std::memset(out, 0, static_cast<size_t>(elements * kSize));
                 } else {
-                    write_rows<kStep>(from + row / stride * plan_.height_stride[0], windows,
-                                      repeats, out, out + writable);
+                    const char* const first = from + row / stride * plan_.height_stride[0];
+                    stride_ > 0
+                        ? write_rows<kStep, true>(first, windows, repeats, out, out + writable)
+                        : write_rows<kStep, false>(first, windows, repeats, out, out + writable);
                 }
                 sink.commit(elements);
                 to += rows * row_bytes;
@@ -105,27 +107,31 @@ class PoolTiledColumns : public PoolTile<T> {
             }
         }
     }
-    template <int kStep>
-    void write_rows(const char* from, int64_t windows, int64_t repeats, T* out,
-                    const T* limit) const {
+    // Not inlined, so that constants stay in registers.
+    template <int kStep, bool kPicks>
+    AG_NOINLINE void write_rows(const char* from, int64_t windows, int64_t repeats, T* out,
+                                const T* limit) const {
         if (this->factor_ != 0.0f) {
             const Lanes factor = splat(this->factor_);
-            repeat<kStep>(from, windows, repeats, out, limit,
-                          [&](Lanes x) AG_INLINE_LAMBDA { return x * factor; });
+            repeat<kStep, kPicks>(from, windows, repeats, out, limit,
+                                  [&](Lanes x) AG_INLINE_LAMBDA { return x * factor; });
         } else {
             const Lanes divisor = splat(plan_.divisor);
-            repeat<kStep>(from, windows, repeats, out, limit,
-                          [&](Lanes x) AG_INLINE_LAMBDA { return x / divisor; });
+            repeat<kStep, kPicks>(from, windows, repeats, out, limit,
+                                  [&](Lanes x) AG_INLINE_LAMBDA { return x / divisor; });
         }
     }
-    template <int kStep, class Quotient>
+    template <int kStep, bool kPicks, class Quotient>
     AG_INLINE void repeat(const char* from, int64_t windows, int64_t repeats, T* out,
                           const T* limit, const Quotient& quotient) const {
         const auto value = [&](Lanes x) AG_INLINE_LAMBDA {
             return this->result_by_mode(quotient(this->rounded_by_mode(x)) + Lanes{});
         };
-        if (stride_ > 0) return pick_columns<kStep>(from, windows, repeats, out, limit, value);
-        double_columns<kStep>(from, windows, repeats, out, limit, value);
+        if constexpr (kPicks) {
+            pick_columns<kStep>(from, windows, repeats, out, limit, value);
+        } else {
+            double_columns<kStep>(from, windows, repeats, out, limit, value);
+        }
     }
     // Rows one behind the other. Their last columns come first: the vector may reach over the
     // beginning of the next row, which is written later, but not beyond `limit`.
