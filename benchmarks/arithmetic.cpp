@@ -39,8 +39,10 @@ struct Part {
     }
 };
 
-// Sums are kept in local variables: those of the caller would be loaded and stored at every step.
 constexpr float kParameter = 0.5f;  // mean, weight or factor
+
+// Loops keep their sums in local variables: those of the caller would be loaded and stored at every
+// step.
 
 // The sums of grad_out and of grad_out * (input - mean). Of a row, whole vectors from its first
 // element on; the last one reaches into the next row.

@@ -75,6 +75,8 @@ def test_bfloat16_of_a_file_is_told_how_to_become_one(operator: str, name: str) 
     given = np.zeros(LEGAL[operator][name].shape, "V2")
     with pytest.raises(ag.ParamInvalidError, match=rf"{name}.*view\(ml_dtypes.bfloat16\)"):
         call(operator, **{name: given})
+    with pytest.raises(ag.ParamInvalidError, match=rf"{name}.*got numpy.void"):
+        call(operator, **{name: given.view("i1, i1")})
 
 
 @pytest.mark.parametrize("dtype", [">f4", ">f2"])

@@ -197,51 +197,48 @@ def test_windows_side_by_side(
     out.assert_only_elements_written()
 
 
+@pytest.mark.parametrize("kernel", [2, 3])
 @pytest.mark.parametrize("layout", ["contiguous", "step2"])
 @pytest.mark.parametrize("dtype", [FLOAT32, FLOAT16], ids=str)
-def test_windows_side_by_side_from_memory(dtype: np.dtype, layout: str) -> None:
-    g, x = operands((17 if dtype == FLOAT32 else 34, 128, 108, 112), 2, dtype=dtype)
+def test_windows_side_by_side_from_memory(dtype: np.dtype, layout: str, kernel: int) -> None:
+    shape = (17 if dtype == FLOAT32 else 34, 128, 108 + kernel // 3, 112)
+    g, x = operands(shape, kernel, dtype=dtype)
     source = place_values(g, layout, np.random.default_rng(5))
-    got = ag.avg_pool2d_backward(source.array, x, 2)
-    expected = (0 + g.astype(FLOAT32) / FLOAT32.type(4)).astype(dtype)
-    for rows, columns in product((0, 1), repeat=2):
-        assert_same_bits(np.ascontiguousarray(got[..., rows::2, columns::2]), expected)
+    got = ag.avg_pool2d_backward(source.array, x, kernel)
+    expected = (0 + g.astype(FLOAT32) / FLOAT32.type(kernel * kernel)).astype(dtype)
+    height, width = (extent - extent % kernel for extent in shape[2:])
+    for row, column in product(range(kernel), repeat=2):
+        elements = got[..., row:height:kernel, column:width:kernel]
+        assert_same_bits(np.ascontiguousarray(elements), expected)
+    assert not got[..., height:, :].any() and not got[..., width:].any()
 
 
-# One, several and partly filled vectors of windows, columns and rows behind the last window, tiles
-# that cut rows, more columns to a window than are written at once.
+# Partly filled, whole and several vectors of windows, with and without columns and rows behind the
+# last one; tiles that cut rows; more columns to a window than are written at once.
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 @pytest.mark.parametrize(
     "kernel", [3, 4, 5, 7, 16, (1, 3), (3, 2), (2, 11), (5, 32), (2, 33)], ids=str
 )
-@pytest.mark.parametrize("size", [(9, 10), (36, 33), (35, 57), (40, 97), (33, 530), (34, 1030)])
-def test_what_lies_behind_windows_side_by_side(
-    size: tuple[int, int], kernel: Any, dtype: np.dtype
-) -> None:
-    shape = (2, 3, *size)
-    if any(extent < length for extent, length in zip(size, pair(kernel), strict=True)):
-        return
-    for ceil, divisor in ((False, 0), (False, -3), (True, 8)):
+@pytest.mark.parametrize("windows", [4, 16, 31, 32, 33, 64, 65, 180])
+def test_what_lies_behind_windows_side_by_side(windows: int, kernel: Any, dtype: np.dtype) -> None:
+    height, width = pair(kernel)
+    rng = np.random.default_rng(9)
+    for behind, ceil, divisor in ((0, False, -3), (1, False, 0), (1, True, 8)):
+        shape = (2, 3, 3 * height + behind, windows * width + behind)
         g, x = operands(shape, kernel, ceil_mode=ceil, dtype=dtype)
         g[0, :, 0, 0] = -0.0, np.inf, np.nan
-        by = (g.astype(FLOAT32) / FLOAT32.type(divisor or np.prod(pair(kernel)))).astype(dtype)
-        windows = np.repeat(np.repeat(by + dtype.type(0), pair(kernel)[0], 2), pair(kernel)[1], 3)
+        quotients = (g.astype(FLOAT32) / FLOAT32.type(divisor or height * width)).astype(dtype)
+        repeated = np.repeat(np.repeat(quotients + dtype.type(0), height, 2), width, 3)
         expected = np.zeros(shape, dtype)
-        rows, columns = (min(n) for n in zip(windows.shape[2:], size, strict=True))
-        expected[..., :rows, :columns] = windows[..., :rows, :columns]
-        rng = np.random.default_rng(9)
-        for layout in ("contiguous", "step2", "sliced"):
-            source = place_values(g, layout, rng)
-            out = place(shape, dtype, layout, rng)
+        rows, columns = (min(n) for n in zip(repeated.shape[2:], shape[2:], strict=True))
+        expected[..., :rows, :columns] = repeated[..., :rows, :columns]
+        for of_source in ("contiguous", "step2", "sliced", "channels_last"):
+            source = place_values(g, of_source, rng)
+            out = place(shape, dtype, "contiguous" if of_source != "step2" else "sliced", rng)
             ag.avg_pool2d_backward(
-                source.array,
-                x,
-                kernel,
-                ceil_mode=ceil,
-                divisor_override=divisor,
-                grad_input=out.array,
+                source.array, x, kernel, (), 0, ceil, True, divisor, grad_input=out.array
             )
-            assert_same_bits(out.array, expected, layout)
+            assert_same_bits(out.array, expected, of_source)
             out.assert_only_elements_written()
 
 

@@ -29,7 +29,7 @@ constexpr int64_t kShortRowBytes = 384;
 constexpr int64_t kLongChannelRun = 1024;
 // How far ahead loads are asked for along a position's channels, measured.
 constexpr int64_t kNextLoadsBytes = 1024;
-// The same where positions follow each other in memory and processor() is far_along_memory.
+// The same from memory, where positions follow each other, on AMD's processors.
 constexpr int64_t kFarLoadsBytes = 4096, kFarGroupsBytes = 8192;
 constexpr int64_t kFarBytes = int64_t{32} << 20;  // that a call moves
 // Along channels, blocks are all that threads can share. They have up to kSumBlock elements where
@@ -174,8 +174,7 @@ void choose_group_of_run(ChannelSumPlan& plan, int64_t size, bool from_memory) {
     if (!from_memory) {
         if (writes) positions_of_lane = !is_narrow && has_short_rows(plan, size) ? 1 : 2;
     } else if (lanes >= kManyLanes) {
-        if (!is_narrow) positions_of_lane = 1;
-        if (is_narrow && !(writes && lanes == kSumLanes)) positions_of_lane = 2;
+        positions_of_lane = !is_narrow ? 1 : writes && lanes == kSumLanes ? 4 : 2;
         plan.prefetch = kFarGroupsBytes;
     } else {
         if (is_narrow && writes && lanes > 1) positions_of_lane = 1;

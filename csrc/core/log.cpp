@@ -27,7 +27,7 @@ bool is_debug(const char* level) {
 std::string log_level_error() {
     const char* level = log_level();
     if (level[0] == '\0' || is_debug(level)) return "";
-    return std::string("ASCEND_GRAD_LOG: no level '") + level + "'; known: debug";
+    return std::string("ASCEND_GRAD_LOG: no level '") + level + "'; known: debug; unset for none";
 }
 
 bool log_is_debug() {

@@ -13,7 +13,8 @@ enum class NextPlane { kNone, kFromMemory, kSmallOrNarrow };
 // Measured (docs/performance.md, "Prefetching", "Streaming").
 struct Processor {
     // Whether channel sums and softmax ask for what they will load along memory. Where not,
-    // hardware finds it by itself, and asking takes up to 1.5 times as long.
+    // hardware finds it by itself, and asking takes up to 1.5 times as long; but for sums of
+    // channels that are last, which then ask for what lies further along it into the second cache.
     bool along_memory;
     // Whether they ask for other lines, and softmax for short rows, into the second cache; else
     // into the first.

@@ -69,8 +69,9 @@ void read_numpy(TensorView& view, py::handle array, const Context& context) {
     view.dtype = dtype_of_number(descr->type_num);
     if (view.dtype == DataType::kUndefined) {
         const std::string not_numbers = "OSUMmT";
+        const py::object dtype = array.attr("dtype");
         const bool is_bfloat16_of_a_file =
-            array.attr("dtype").attr("str").cast<std::string>() == "|V2";
+            dtype.attr("names").is_none() && dtype.attr("str").cast<std::string>() == "|V2";
         view.dtype_name = is_bfloat16_of_a_file
                               ? "V2 (bfloat16 as NumPy's files hold it? .view(ml_dtypes.bfloat16))"
                               : reinterpret_cast<PyTypeObject*>(descr->typeobj)->tp_name;

@@ -68,11 +68,11 @@ void legal_overlaps() {
         pipe.InitBuffer(buffer, 4096);
         auto t = buffer.Get<half>();
         Duplicate(t, half(1.0f), 2048);
-        DataCopy(t, t, 512);                     // onto itself
-        DataCopy(t[16], t, {8, 1, 1, 1});        // every second block to the gap behind it
-        DataCopy(t, t[16], {8, 1, 1, 1});        // and back
-        WholeReduceSum(t, t, 128, 8, 1, 1, 8);   // a sum lies before what is read next
-        PairReduceSum(t, t, 8, 128, 1, 1, 8);    // half a repeat each
+        DataCopy(t, t, 512);                    // onto itself
+        DataCopy(t[16], t, {8, 1, 1, 1});       // every second block to the gap behind it
+        DataCopy(t, t[16], {8, 1, 1, 1});       // and back
+        WholeReduceSum(t, t, 128, 8, 1, 1, 8);  // a sum lies before what is read next
+        PairReduceSum(t, t, 8, 128, 1, 1, 8);   // half a repeat each
         Cast(t, buffer.Get<float>(), RoundMode::CAST_NONE, 512);  // to the begin of the source
         LocalTensor<half> rows[16];
         for (uint32_t i = 0; i < 16; ++i) rows[i] = t[i * 16];
@@ -198,6 +198,23 @@ void pattern_tensor() {
         stored(z, r, 64);
     }));
     CHECK(z[0] == 0 && z[1] == 31 && z[2] == 32 && z[3] == 63);
+    ascendc_emulator::Options collecting;
+    collecting.collect = true;
+    const auto refused = ascendc_emulator::launch(
+        kArch, "refused", 1,
+        [&] {
+            TPipe pipe;
+            TBuf<TPosition::VECCALC> a, c;
+            auto t = loaded(pipe, a, x, 64);
+            auto r = loaded(pipe, c, z, 64);
+            uint64_t n = 0;
+            GatherMask(r, t, 1, false, 0, GatherMaskParams{1, 1, 8, 0}, n);
+            CHECK(n == 32);
+            GatherMask(r, t, 0, false, 0, GatherMaskParams{1, 1, 8, 0}, n);
+            CHECK(n == 0 && GetGatherMaskRemainCount() == 0);
+        },
+        collecting);
+    CHECK(refused.reports.size() == 1 && refused.reports[0].rule == "illegal-argument");
     for (uint32_t* p : {x, pattern, z}) ascendc_emulator::GmFree(p);
 }
 #endif

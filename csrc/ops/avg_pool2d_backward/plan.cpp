@@ -52,15 +52,13 @@ float constant_divisor(const Op::Plan& plan, int64_t divisor_override) {
 bool windows_tile(const PoolAxis& axis) {
     return axis.kernel == axis.stride && axis.pad == 0 && axis.windows > 0;
 }
-// Whether it pays to write results as soon as quotients are made: of windows of two columns where
-// they fill rows, of others where rows are no shorter than those that are better gathered
-// (measured).
+// Of columns, whether there is a loop that makes results of quotients at once, and it pays: shorter
+// rows had better be gathered (measured).
 bool tile_columns(const PoolAxis& width) {
     constexpr int64_t kFewest = 10;
-    return windows_tile(width) && width.kernel <= pool_scratch::kMostTiled &&
-           (width.kernel == 2  ? width.windows * 2 == width.extent
-            : width.kernel > 2 ? width.extent >= kFewest
-                               : false);
+    if (!windows_tile(width) || width.kernel > pool_scratch::kMostTiled) return false;
+    return width.kernel == 2 ? width.windows * 2 == width.extent
+                             : width.kernel > 2 && width.extent >= kFewest;
 }
 
 constexpr int64_t kMinPlanes = 32;  // that are gathered
@@ -290,6 +288,18 @@ void cut_channels(Op::Plan& plan, const TensorView& grad_input, int64_t size) {
     plan.streaming_fits = plan.transposes || plan.stages || fills_lines;
 }
 
+// Columns of a task that writes results of quotients at once: whole rows or even tiles, which begin
+// with a window and, if there are such, with a cache line where rows do.
+int64_t tiled_columns(const Op::Plan& plan, int64_t size) {
+    constexpr int64_t kMost = pool_scratch::kTiledColumns;
+    const int64_t columns = plan.width.extent;
+    if (columns <= kMost) return columns;
+    const int64_t lines = std::lcm(plan.width.stride, kCacheLine / size);
+    const int64_t unit = lines <= kMost ? lines : plan.width.stride;
+    const int64_t most = kMost / unit;
+    return round_up(divide_up(columns, divide_up(columns, most * unit)), unit);
+}
+
 // Columns of a task of rows of planes.
 void cut_rows(Op::Plan& plan, int64_t size) {
     plan.channels = plan.channel_tile = 1;
@@ -301,8 +311,7 @@ void cut_rows(Op::Plan& plan, int64_t size) {
                                                             : pool_scratch::kMaxColumns;
     plan.width_tile =
         has_whole_rows ? plan.width.extent : std::min(plan.width.extent, elements / plan.pixel);
-    if (plan.traversal == Op::Traversal::kTiledColumns && plan.width_tile < plan.width.extent)
-        plan.width_tile -= plan.width_tile % plan.width.stride;
+    if (plan.traversal == Op::Traversal::kTiledColumns) plan.width_tile = tiled_columns(plan, size);
 }
 
 void cut_into_tasks(Op::Plan& plan, const TensorView& grad_input) {

@@ -17,6 +17,7 @@ inline constexpr int64_t kFloats = 24576;      // of rows along channels, all to
 inline constexpr int64_t kTransposed = 16384;  // elements that are transposed at a time
 inline constexpr int64_t kStaged = 64 << 10;   // bytes of grad_output that are made dense at a time
 inline constexpr int64_t kMostTiled = 32;      // columns of windows side by side, at most
+inline constexpr int64_t kTiledColumns = 992;  // of a tile of such, at most
 inline constexpr int64_t kPlane = 4096;        // elements of a plane that vectors run along
 inline constexpr int64_t kPlaneColumns = 48;   // its columns, at most
 inline constexpr int64_t kPlanePad = 2;        // what windows reach beyond it, at most

@@ -2,13 +2,15 @@
 
 #include "isa/interleave.h"
 #include "isa/shuffle.h"
+#include "ops/avg_pool2d_backward/picked_columns.h"
 #include "ops/avg_pool2d_backward/tile.h"
 
 namespace ascend_grad {
 namespace {
 
 // Windows that lie side by side from the first element on: each quotient goes to all of its
-// elements at once. What lies behind the last window is zero.
+// elements at once. What lies behind the last window is zero; of windows two columns wide nothing
+// does but rows.
 template <class T>
 class PoolTiledColumns : public PoolTile<T> {
     using Base = PoolTile<T>;
@@ -23,22 +25,19 @@ class PoolTiledColumns : public PoolTile<T> {
     using Base::plan_;
     using Base::plane_offset;
     using Base::streaming_;
-    using Columns = PickedLine<T>;
     static constexpr auto kSize = static_cast<int64_t>(sizeof(T));
-    static constexpr int kLine = Columns::kElements;
+    static_assert(pool_scratch::kTiledColumns + kPairLanes <= Sink<T>::kReserve);
 
   public:
-    using Base::Base;
-
-    // Whether windows are two columns wide, and nothing lies behind them; else columns are picked.
-    static bool doubles(const AvgPool2dBackward::Plan& plan) { return plan.width.stride == 2; }
+    PoolTiledColumns(const AvgPool2dBackward::Plan& plan, void* const* addresses, bool streaming)
+        : Base(plan, addresses, streaming), picked_(static_cast<int>(plan.width.stride)) {}
 
     void run() {
-        if (!doubles(plan_)) select_columns();
-        if (plan_.width_stride[0] == kSize) {
-            write_planes<1>();
+        const bool steps = plan_.width_stride[0] != kSize;
+        if (plan_.width.stride == 2) {
+            steps ? write_planes<2, true>() : write_planes<1, true>();
         } else {
-            write_planes<2>();
+            steps ? write_planes<2, false>() : write_planes<1, false>();
         }
     }
 
@@ -48,14 +47,6 @@ class PoolTiledColumns : public PoolTile<T> {
                column_ * kSize;
     }
 
-    void select_columns() {
-        const int stride = static_cast<int>(plan_.width.stride), first = column_ / stride;
-        windows_ = static_cast<int>(greatest(plan_.width.windows - first, 0));
-        if (stride == stride_) return;
-        stride_ = stride;
-        for (int i = 0; i < stride * kLine; ++i)
-            Columns::set_place(places_[i / kLine], i % kLine, i / stride);
-    }
     // Whether the tile's planes lie one behind the other, whole, as if they were one.
     bool planes_follow() const {
         return plan_.planes.count == 1 && plan_.height_tiles * plan_.width_tiles == 1 &&
@@ -63,74 +54,83 @@ class PoolTiledColumns : public PoolTile<T> {
                plan_.planes.stride[0][0] == plan_.height.windows * plan_.height_stride[0] &&
                plan_.planes.stride[0][1] == plan_.height.extent * plan_.height_stride[1];
     }
-    template <int kStep>
+    template <int kStep, bool kDoubles>
     void write_planes() {
-        const int64_t stride = plan_.height.stride, row_bytes = plan_.height_stride[1];
+        const int64_t row_bytes = plan_.height_stride[1];
         const bool rows_follow = row_bytes == columns_ * kSize;
         // Rows at a time: the sink holds no more.
         const int64_t elements_at_once = streaming_ ? Sink<T>::kReserve - kPairLanes : 1 << 20;
         const int64_t most = rows_follow ? greatest(1, elements_at_once / columns_) : 1;
         const int64_t together = planes_follow() ? last_plane_ - first_plane_ : 1;
         const int64_t last_row = together > 1 ? together * plan_.height.extent : last_row_;
+        const int64_t windows = together * plan_.height.windows;
         Sink<T> sink(streaming_, address_of_row(first_plane_, first_row_));
         for (int64_t plane = first_plane_; plane < last_plane_; plane += together) {
-            const char* from = grad_ + plane_offset(plane, 0) +
-                               column_ / plan_.width.stride * plan_.width_stride[0];
+            const char* from =
+                grad_ + plane_offset(plane, 0) + first_window() * plan_.width_stride[0];
             char* to = address_of_row(plane, first_row_);
             for (int64_t row = first_row_; row < last_row;) {
-                const int64_t left = least(most, last_row - row);
-                // A window's rows from this one on; of whole windows as many as there are.
-                const bool is_behind = row / stride >= together * plan_.height.windows;
-                const int64_t repeats = is_behind ? left : least(left, stride - row % stride);
-                const int64_t to_last = together * plan_.height.windows - row / stride;
-                const int64_t windows = is_behind           ? 0
-                                        : repeats == stride ? least(left / stride, to_last)
-                                                            : 1;
-                const int64_t rows = is_behind ? left : windows * repeats;
-                const int elements = static_cast<int>(rows) * columns_;
+                const RowsOfWindows rows = rows_from(row, windows, least(most, last_row - row));
+                const int elements = static_cast<int>(rows.count) * columns_;
                 sink.move_to(to);
                 T* out = sink.reserve(elements + kPairLanes);
                 const int64_t writable = streaming_    ? elements + kPairLanes
                                          : rows_follow ? (last_row - row) * columns_
                                                        : elements;
-                if (is_behind) {
-                    std::memset(out, 0, static_cast<size_t>(elements * kSize));
-                } else {
-                    const char* const first = from + row / stride * plan_.height_stride[0];
-                    stride_ > 0
-                        ? write_rows<kStep, true>(first, windows, repeats, out, out + writable)
-                        : write_rows<kStep, false>(first, windows, repeats, out, out + writable);
-                }
+                write_rows<kStep, kDoubles>(
+                    from + row / plan_.height.stride * plan_.height_stride[0], rows, out,
+                    out + writable);
                 sink.commit(elements);
-                to += rows * row_bytes;
-                row += rows;
+                to += rows.count * row_bytes;
+                row += rows.count;
             }
         }
     }
+    int64_t first_window() const { return column_ / plan_.width.stride; }
+
+    // Rows of grad_input that are written in one piece.
+    struct RowsOfWindows {
+        int64_t count;
+        int64_t windows;  // rows of windows that they lie under; 0: behind the last one
+        int64_t repeats;  // rows of each
+    };
+    // At most `most` from one on, of a plane with so many rows of windows: what is left of a
+    // window, or as many whole ones as there are.
+    RowsOfWindows rows_from(int64_t row, int64_t windows, int64_t most) const {
+        const int64_t stride = plan_.height.stride, left = windows - row / stride;
+        if (left <= 0) return {most, 0, most};
+        const int64_t repeats = least(most, stride - row % stride);
+        const int64_t together = repeats == stride ? least(most / stride, left) : 1;
+        return {together * repeats, together, repeats};
+    }
+
     // Not inlined, so that constants stay in registers.
-    template <int kStep, bool kPicks>
-    AG_NOINLINE void write_rows(const char* from, int64_t windows, int64_t repeats, T* out,
+    template <int kStep, bool kDoubles>
+    AG_NOINLINE void write_rows(const char* from, const RowsOfWindows& rows, T* out,
                                 const T* limit) const {
-        if (this->factor_ != 0.0f) {
+        if (rows.windows == 0) {
+            std::memset(out, 0, static_cast<size_t>(rows.count * columns_ * kSize));
+        } else if (this->factor_ != 0.0f) {
             const Lanes factor = splat(this->factor_);
-            repeat<kStep, kPicks>(from, windows, repeats, out, limit,
-                                  [&](Lanes x) AG_INLINE_LAMBDA { return x * factor; });
+            repeat<kStep, kDoubles>(from, rows, out, limit,
+                                    [&](Lanes x) AG_INLINE_LAMBDA { return x * factor; });
         } else {
+            // One division for all elements under a window.
             const Lanes divisor = splat(plan_.divisor);
-            repeat<kStep, kPicks>(from, windows, repeats, out, limit,
-                                  [&](Lanes x) AG_INLINE_LAMBDA { return x / divisor; });
+            repeat<kStep, kDoubles>(from, rows, out, limit,
+                                    [&](Lanes x) AG_INLINE_LAMBDA { return x / divisor; });
         }
     }
-    template <int kStep, bool kPicks, class Quotient>
-    AG_INLINE void repeat(const char* from, int64_t windows, int64_t repeats, T* out,
-                          const T* limit, const Quotient& quotient) const {
+    template <int kStep, bool kDoubles, class Quotient>
+    AG_INLINE void repeat(const char* from, const RowsOfWindows& rows, T* out, const T* limit,
+                          const Quotient& quotient) const {
         const auto value = [&](Lanes x) AG_INLINE_LAMBDA {
             return this->result_by_mode(quotient(this->rounded_by_mode(x)) + Lanes{});
         };
-        if constexpr (kPicks) {
-            pick_columns<kStep>(from, windows, repeats, out, limit, value);
+        if constexpr (kDoubles) {
+            double_columns<kStep>(from, rows.windows, rows.repeats, out, limit, value);
         } else {
-            double_columns<kStep>(from, windows, repeats, out, limit, value);
+            pick_columns<kStep>(from, rows.windows, rows.repeats, out, limit, value);
         }
     }
     // Rows one behind the other. Their last columns come first: the vector may reach over the
@@ -179,77 +179,42 @@ class PoolTiledColumns : public PoolTile<T> {
     template <int kStep, class Value>
     AG_INLINE void pick_columns(const char* from, int64_t windows, int64_t repeats, T* out,
                                 const T* limit, const Value& value) const {
-        const int columns = columns_, wide = stride_ * kPairLanes;
-        const int last = (columns - 1) / wide;
-        const Lines of_last = lines_of(columns - last * wide), of_others = lines_of(wide);
+        const int columns = columns_, wide = picked_.wide(), last = (columns - 1) / wide;
+        const auto of_last = picked_.lines_of(columns - last * wide);
+        const auto of_others = picked_.lines_of(wide);
+        // Of the row, from the tile's first one on.
+        const int64_t all = plan_.width.windows - first_window();
         for (; windows > 0; --windows, from += plan_.height_stride[0]) {
             const T* p = reinterpret_cast<const T*>(from);
-            prefetch<Cache::kFirst>(from, 2048, 1);
+            prefetch<Cache::kFirst>(from, 2048, 1);  // as above
             T* const next = out + repeats * columns;
-            const auto quotients = [&](int pair) AG_INLINE_LAMBDA {
-                const int first = pair * kPairLanes, left = windows_ - first;
-                if (left >= kPairLanes + kStep - 1) {
-                    const LanePair x = load_pair_of<kStep>(p, first);
-                    return pack<T>({value(x.low), value(x.high)});
-                }
-                const auto load_at = [&](int i) AG_INLINE_LAMBDA {
-                    const int n = left - i < kLanes ? left - i : kLanes;
-                    return n > 0 ? load_first_of<kStep>(p, first + i, n) : Lanes{};
-                };
-                return pack<T>({value(load_at(0)), value(load_at(kLanes))});
+            const auto store = [&](int pair, const auto& lines) AG_INLINE_LAMBDA {
+                const int column = pair * wide;
+                picked_.store(quotients<kStep>(p, pair * kPairLanes, all, value), lines,
+                              out + column, next, columns, limit - (next - columns + column));
             };
-            pick_columns(quotients(last), of_last, out + last * wide, next, columns,
-                         limit - (next - columns + last * wide));
-            for (int pair = 0; pair < last; ++pair) {
-                pick_columns(quotients(pair), of_others, out + pair * wide, next, columns,
-                             limit - (next - columns + pair * wide));
-            }
+            store(last, of_last);
+            for (int pair = 0; pair < last; ++pair) store(pair, of_others);
             out = next;
         }
     }
-    // The lines of columns that are those of a pair of vectors of quotients.
-    struct Lines {
-        int last;          // its number
-        int group, place;  // where the last one's quotients are, and its places
-        int rest;          // columns of the last one
-    };
-    Lines lines_of(int columns) const {
-        const int last = (columns - 1) / kLine;
-        return {last, last / stride_, last % stride_, columns - last * kLine};
-    }
-    // These from `out` on, in rows up to `next`; in the last one so many elements may be written.
-    AG_INLINE void pick_columns(const typename Packed<T>::Type& quotients, Lines lines, T* out,
-                                const T* next, int64_t columns, int64_t writable) const {
-        typename Columns::Type of_pair[kPairLanes / kLine];
-        std::memcpy(of_pair, &quotients, sizeof(of_pair));
-        const int stride = stride_;
-        T* to = out + lines.last * kLine;
-        const auto last = Columns::picked(places_[lines.place], of_pair[lines.group]);
-        if ((lines.last + 1) * kLine <= writable) {
-            store_line_down(to, next, columns, last);
-        } else {
-            for (; to < next; to += columns)
-                std::memcpy(to, &last, static_cast<size_t>(lines.rest * kSize));
+    // Of a pair of vectors of windows from `first` on; those from `all` on are none.
+    template <int kStep, class Value>
+    static AG_INLINE typename Packed<T>::Type quotients(const T* p, int first, int64_t all,
+                                                        const Value& value) {
+        const int left = static_cast<int>(least(all - first, kPairLanes + kStep - 1));
+        if (left == kPairLanes + kStep - 1) {
+            const LanePair x = load_pair_of<kStep>(p, first);
+            return pack<T>({value(x.low), value(x.high)});
         }
-        to = out;
-        for (int group = 0, i = 0; i < lines.last; ++group) {
-            const auto line = of_pair[group];
-            for (int place = 0; place < stride && i < lines.last; ++place, ++i, to += kLine)
-                store_line_down(to, next, columns, Columns::picked(places_[place], line));
-        }
-    }
-    static AG_INLINE void store_line_down(T* to, const T* end, int64_t columns,
-                                          const typename Columns::Type& line) {
-        for (; to < end; to += columns) {
-            prefetch_stores(to, kLine);
-            std::memcpy(to, &line, sizeof(line));
-        }
+        const auto load_at = [&](int i) AG_INLINE_LAMBDA {
+            const int n = left - i < kLanes ? left - i : kLanes;
+            return n > 0 ? load_first_of<kStep>(p, first + i, n) : Lanes{};
+        };
+        return pack<T>({value(load_at(0)), value(load_at(kLanes))});
     }
 
-    int windows_ = 0;  // of a row, that reach the tile
-    int stride_ = 0;   // columns of each; 0: they are doubled
-    // Which windows of a line the lines of columns under it have.
-    typename Columns::Type places_[pool_scratch::kMostTiled];
+    const PickedColumns<T> picked_;
 };
 
 }  // namespace

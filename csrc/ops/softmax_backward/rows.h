@@ -43,8 +43,9 @@ class SoftmaxRows {
     // follow it at equal distances. Returns the next group.
     int64_t select(int64_t group, int64_t end) {
         // However many groups are taken at a time, bits are the same. Past the caches, unless loads
-        // are asked for, as those of small planes are, it pays to read each group's first row by
-        // itself: reading gets ahead of stores (measured).
+        // are asked for, it pays to read each group's first row by itself: reading gets ahead of
+        // stores. Not of rows shorter than a vector, which are read across their ends (measured;
+        // of sixteen elements it does).
         const bool takes_groups = plan_.traversal == Traversal::kAlongRows &&
                                   (plan_.asks || !streaming_ || plan_.length < kLanes);
         const int64_t groups = takes_groups ? least(place_.following(group, end), kMaxGroups) : 1;
