@@ -19,22 +19,16 @@ AG_INLINE Folded fold(Lanes x) {
     return _mm256_add_ps((__m256)x.r[0], (__m256)x.r[1]);
 #endif
 }
-// fold(keep_first(load(p), n))
+// fold(keep_first(load(p), n)) of more than eight elements
 AG_INLINE Folded load_folded(const float* p, int n) {
-    const auto masked = [&](int i) {
-        return _mm256_and_ps(
-            _mm256_loadu_ps(p + i),
-            _mm256_loadu_ps(reinterpret_cast<const float*>(kLaneMask + kLanes - n + i)));
-    };
-    return n > 8 ? _mm256_add_ps(masked(0), masked(8)) : masked(0);
+    const float* mask = reinterpret_cast<const float*>(kLaneMask + kLanes + 8 - n);
+    return _mm256_add_ps(_mm256_loadu_ps(p),
+                         _mm256_and_ps(_mm256_loadu_ps(p + 8), _mm256_loadu_ps(mask)));
 }
-// sums[r] = the sum of row r, where -0 becomes 0.
-AG_INLINE void tree_sums(const Folded* x, float* sums) {
-    __m256 four[4], two[2];
-    for (int i = 0; i < 4; ++i) {
-        four[i] = _mm256_add_ps(_mm256_permute2f128_ps(x[i], x[i + 4], 0x20),
-                                _mm256_permute2f128_ps(x[i], x[i + 4], 0x31));
-    }
+// sums[r] = the sum of row r, whose lanes l, l + 4, l + 8 and l + 12 are added up: of four[i] these
+// are rows i and i + 4. -0 becomes 0.
+AG_INLINE void tree_sums_of_quads(const __m256* four, float* sums) {
+    __m256 two[2];
     for (int i = 0; i < 2; ++i) {
         const __m256d a = (__m256d)four[2 * i], b = (__m256d)four[2 * i + 1];
         two[i] = _mm256_add_ps((__m256)_mm256_unpacklo_pd(a, b), (__m256)_mm256_unpackhi_pd(a, b));
@@ -42,6 +36,15 @@ AG_INLINE void tree_sums(const Folded* x, float* sums) {
     const __m256 all = _mm256_add_ps(_mm256_shuffle_ps(two[0], two[1], 0x88),
                                      _mm256_shuffle_ps(two[0], two[1], 0xdd));
     _mm256_storeu_ps(sums, _mm256_add_ps(all, _mm256_setzero_ps()));
+}
+// sums[r] = the sum of row r, where -0 becomes 0.
+AG_INLINE void tree_sums(const Folded* x, float* sums) {
+    __m256 four[4];
+    for (int i = 0; i < 4; ++i) {
+        four[i] = _mm256_add_ps(_mm256_permute2f128_ps(x[i], x[i + 4], 0x20),
+                                _mm256_permute2f128_ps(x[i], x[i + 4], 0x31));
+    }
+    tree_sums_of_quads(four, sums);
 }
 #else
 using Folded = Quad;
@@ -70,6 +73,41 @@ AG_INLINE auto add_lines(int k, int lines, const Value& value) -> decltype(value
         const auto sum = add_lines<2 * kStep>(k, lines, value);
         if (k + kStep >= lines) return sum;
         return sum + add_lines<2 * kStep>(k + kStep, lines, value);
+    }
+}
+// sums[r] = the sum of row r of `rows`, rounded up to kFoldedRows, of at most sixteen elements that
+// follow each other, where -0 becomes 0. Up to sixteen elements are read that no row has.
+#if defined(__AVX2__)
+template <int kQuads>
+AG_INLINE void sum_rows_of_quads(const float* p, int rows, int length, float* sums) {
+    const __m128 of_last = _mm_loadu_ps(
+        reinterpret_cast<const float*>(kLaneMask + kLanes + 4 * (kQuads - 1) - length));
+    const __m256 mask = _mm256_set_m128(of_last, of_last);
+    for (int r = 0; r < rows; r += kFoldedRows, p += kFoldedRows * length) {
+        __m256 four[4];
+        AG_EACH (i, 4) {
+            four[i] = add_lines<4>(0, 4 * kQuads, [&](int lane) AG_INLINE_LAMBDA {
+                const float* row = p + i * length + lane;
+                const __m256 both = _mm256_insertf128_ps(
+                    _mm256_castps128_ps256(_mm_loadu_ps(row)), _mm_loadu_ps(row + 4 * length), 1);
+                return lane == 4 * (kQuads - 1) ? _mm256_and_ps(both, mask) : both;
+            });
+        }
+        tree_sums_of_quads(four, sums + r);
+    }
+}
+#endif
+AG_INLINE void sum_short_rows(const float* p, int rows, int length, float* sums) {
+#if defined(__AVX2__)
+    if (length <= 4) return sum_rows_of_quads<1>(p, rows, length, sums);
+    if (length <= 8) return sum_rows_of_quads<2>(p, rows, length, sums);
+    if (length <= 12) return sum_rows_of_quads<3>(p, rows, length, sums);
+#endif
+    for (int r = 0; r < rows; r += kFoldedRows) {
+        Folded folded[kFoldedRows];
+        for (int i = 0; i < kFoldedRows; ++i, p += length)
+            folded[i] = load_folded(p, length);
+        tree_sums(folded, sums + r);
     }
 }
 // The same of Lanes; -0 becomes 0.

@@ -24,7 +24,7 @@ class SmallPlanes {
             const int n = count * plane;
             multiply(g, y, n);
             if (columns == 1) {
-                sum_rows(count);
+                sum_short_rows(products_, count, length_, sums_);
             } else {
                 sum_planes(n);
             }
@@ -53,15 +53,6 @@ class SmallPlanes {
         }
     }
 
-    AG_INLINE void sum_rows(int rows) {
-        const float* products = products_;
-        for (int r = 0; r < rows; r += kFoldedRows) {
-            Folded folded[kFoldedRows];
-            for (int k = 0; k < kFoldedRows; ++k, products += length_)
-                folded[k] = load_folded(products, length_);
-            tree_sums(folded, sums_ + r);
-        }
-    }
     // For each element of planes of n elements. What follows the sums of few columns is none, and
     // the next line's replace it.
     AG_INLINE void sum_planes(int n) {
