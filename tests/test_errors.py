@@ -113,6 +113,7 @@ def test_error_classes() -> None:
 @pytest.mark.parametrize("copied", [copy.copy, lambda e: pickle.loads(pickle.dumps(e))])
 def test_errors_survive_copying_and_pickling(copied: Callable[[ag.AclnnError], Any]) -> None:
     error = refusal(SOFTMAX, {"dim": 7})
+    error.__notes__ = ["in layer 3"]  # what add_note() makes
     other = copied(error)
     assert type(other) is type(error) and str(other) == str(error)
     assert vars(other) == vars(error) and other.parameter == "dim" and other.status == INVALID

@@ -124,3 +124,22 @@ def test_exceptions_of_arguments_pass_through() -> None:
     x = np.ones((2, 3), np.float32)
     with pytest.raises(MemoryError, match="mine"):
         ag.softmax_backward(x, x, Index())
+
+
+def test_attributes_that_free_an_array() -> None:
+    """Their __index__ is Python code; an array is looked at after it."""
+
+    class Freeing:
+        def __init__(self, array: np.ndarray) -> None:
+            self.array = array
+
+        def __index__(self) -> int:
+            self.array.resize((2, 1), refcheck=False)
+            return 1
+
+    x, y = (np.ones((2, 30_000_000), np.float32) for _ in "xy")
+    with pytest.raises(ag.ParamInvalidError, match="shape"):
+        ag.softmax_backward(x, y, Freeing(x))
+    image, g = np.ones((2, 3000, 3000), np.float32), np.ones((2, 1500, 1500), np.float32)
+    with pytest.raises(ag.ParamInvalidError):
+        ag.avg_pool2d_backward(g, image, 2, Freeing(g))

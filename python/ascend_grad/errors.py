@@ -19,9 +19,11 @@ class AclnnError(Exception):
         self.operator = operator
         self.parameter = parameter
 
-    def __reduce__(self) -> tuple[type[AclnnError], tuple[str, int, str, str, str]]:
+    def __reduce__(
+        self,
+    ) -> tuple[type[AclnnError], tuple[str, int, str, str, str], dict[str, object]]:
         arguments = (str(self), self.status, self.status_name, self.operator, self.parameter)
-        return type(self), arguments
+        return type(self), arguments, self.__dict__  # notes, too
 
 
 class ParamNullptrError(AclnnError, TypeError):

@@ -45,7 +45,8 @@ py::object use(Call<Op>& call, py::object (*combine)(py::object*)) {
     return combine(results);
 }
 
-// In the order of the parameters in ops.py.
+// In the order of the parameters in ops.py. Attributes are read before arrays: their __index__ is
+// Python code, which may free the memory of an array.
 template <size_t kCount>
 using Arguments = std::array<py::handle, kCount>;
 
@@ -73,9 +74,6 @@ py::object avg_pool2d_backward(const Arguments<12>& arguments) {
     const auto& [grad_output, input, kernel_size, stride, padding, ceil_mode, count_include_pad,
                  divisor_override, cube_math_type, grad_input, device, soc] = arguments;
     Call<Op> call(device, soc);
-    call.set(Op::kGradOutput, grad_output);
-    call.set(Op::kSelf, input);
-    call.set(Op::kGradInput, grad_input);
     const IntArrayArgument kernel(kernel_size, call.name(), "kernel_size");
     const IntArrayArgument steps(stride, call.name(), "stride");
     const IntArrayArgument pads(padding, call.name(), "padding");
@@ -86,6 +84,9 @@ py::object avg_pool2d_backward(const Arguments<12>& arguments) {
     call.args.count_include_pad = to_bool(count_include_pad, call.name(), "count_include_pad");
     call.args.divisor_override = to_int(divisor_override, call.name(), "divisor_override");
     call.args.cube_math_type = to_int(cube_math_type, call.name(), "cube_math_type");
+    call.set(Op::kGradOutput, grad_output);
+    call.set(Op::kSelf, input);
+    call.set(Op::kGradInput, grad_input);
     return use<kUse>(call, first);
 }
 
@@ -103,10 +104,10 @@ py::object softmax_backward(const Arguments<6>& arguments) {
     using Op = SoftmaxBackward;
     const auto& [grad_output, output, dim, out, device, soc] = arguments;
     Call<Op> call(device, soc);
+    call.args.dim = to_int(dim, call.name(), "dim");
     call.set(Op::kGradOutput, grad_output);
     call.set(Op::kOutput, output);
     call.set(Op::kOut, out);
-    call.args.dim = to_int(dim, call.name(), "dim");
     return use<kUse>(call, first);
 }
 
