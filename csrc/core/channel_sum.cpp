@@ -27,12 +27,6 @@ constexpr double kUnevenRows = 1.1;
 constexpr int64_t kShortRowBytes = 384;
 // From which on they are walked from a cache line on.
 constexpr int64_t kLongChannelRun = 1024;
-// In a cache: what a thread writes of a position, at least. Hardware fetches what follows a run
-// from the thread that writes there; of shorter runs two threads take up to six times as long as
-// one.
-constexpr int64_t kWrittenRunBytes = 4096;
-// Positions of a lane that are worth leaving its sums to be added up with those of other threads.
-constexpr int64_t kFewestOfLane = 8;
 // How far ahead loads are asked for along a position's channels, measured.
 constexpr int64_t kNextLoadsBytes = 1024;
 // The same from memory, where positions follow each other, on AMD's processors.
@@ -282,22 +276,17 @@ int64_t even_tile(const ChannelSumPlan& plan, int64_t outer, int threads) {
            even_share(divide_up(plan.channels, kWholeChannels), most, 1, outer, threads, kUneven);
 }
 
-// kAlongChannels: how many threads may share the channels of a position.
-int threads_of_position(const ChannelSumPlan& plan, int64_t size, int threads, bool from_memory) {
-    if (plan.operands == kInputs || !plan.is_direct() || from_memory) return threads;
-    const int64_t runs = std::max<int64_t>(1, plan.channels * size / kWrittenRunBytes);
-    return static_cast<int>(std::min<int64_t>(threads, runs));
+// Whether what different blocks write shares cache lines: those of batch items, side by side.
+bool blocks_share_lines(const ChannelSumPlan& plan) {
+    return plan.operands > kInputs && plan.rows > plan.rows_per_block &&
+           magnitude(plan.row_stride[kInputs]) < kCacheLine;
 }
-
-// kAlongChannels: how many tasks had better share each block's lanes, of `tasks` that do not.
-int32_t lane_parts(const ChannelSumPlan& plan, int64_t tasks, int threads) {
-    const int64_t positions = plan.rows_per_block * std::min(plan.chunk, plan.row_length);
-    if (!plan.is_direct() || plan.has_few || plan.by_lane || plan.row_length < kSumLanes ||
-        positions < kFewestOfLane * kSumLanes)
-        return 1;
-    int32_t parts = 1;
-    while (parts < kSumLanes / 2 && tasks * parts < threads) parts *= 2;
-    return parts;
+// How many threads had better share the channels of a position.
+int threads_of_position(const ChannelSumPlan& plan, int64_t size, bool from_memory) {
+    const bool writes_runs =
+        plan.operands > kInputs && magnitude(plan.channel_stride[kInputs]) < kCacheLine;
+    if (!writes_runs || from_memory || plan.row_length == 1) return kAnyThreads;
+    return threads_for_written_runs(saturated_bytes(plan.channels, plan.operands * size));
 }
 
 // kAlongPositions, staged: few where they are far apart in memory and rows are long. Where they are
@@ -319,6 +308,7 @@ void cut_into_tasks(ChannelSumPlan& plan, int64_t size, int64_t bytes) {
     const int64_t lanes = std::min<int64_t>(kSumLanes, plan.row_length);
     const bool from_memory = bytes > processor().cached_bytes;
     const int threads = threads_for(bytes);
+    const int of_position = threads_of_position(plan, size, from_memory);
     // Only along positions do the chunks of a row share anything.
     const int64_t most_chunks =
         kTaskElements / (plan.chunk > kSharedSumBlock ? kSumBlock : kSharedSumBlock);
@@ -340,28 +330,23 @@ void cut_into_tasks(ChannelSumPlan& plan, int64_t size, int64_t bytes) {
             plan.lanes_together =
                 plan.channel_tile < plan.channels ? 1 : lanes_together(plan, size);
             if (plan.lanes_together < (threads > 2 ? kManyLanes : kManyLanesForTwo)) {
-                plan.channel_tile =
-                    even_tile(plan, outer, threads_of_position(plan, size, threads, from_memory));
+                plan.channel_tile = even_tile(plan, outer, std::min(threads, of_position));
                 if (plan.channel_tile < plan.channels) plan.lanes_together = 1;
             }
             break;
     }
     plan.channel_tile = std::min(plan.channel_tile, plan.channels);
     plan.channel_tiles = divide_up(plan.channels, plan.channel_tile);
-    plan.lane_parts = 1;
     if (plan.traversal == Traversal::kAlongChannels) {
         plan.has_few = has_few_positions(plan, from_memory);
         // Those left over are then walked by themselves.
         if (plan.has_few && plan.channels % kWholeChannels != 0) plan.lanes_together = 1;
-        if (!from_memory) {
-            plan.lane_parts = lane_parts(plan, outer * plan.channel_tiles, threads);
-            plan.lanes_together =
-                std::min(plan.lanes_together, static_cast<int32_t>(kSumLanes) / plan.lane_parts);
-        }
         choose_group(plan, size, bytes);
         plan.aligns = can_align(plan, size);
     }
-    plan.tasks = outer * plan.lane_parts * plan.channel_tiles;
+    plan.tasks = outer * plan.channel_tiles;
+    plan.most_threads =
+        !from_memory && blocks_share_lines(plan) ? 1 : saturated_bytes(outer, of_position);
     plan.asks_for_tiles = plan.stages && from_memory && plan.channel_tiles > 1;
 }
 
@@ -384,12 +369,11 @@ void plan_channel_sum(ChannelSumPlan& plan, const TensorView* const* views, int 
 }
 
 int64_t work_units(const ChannelSumPlan& plan) {
-    const bool are_tasks = plan.chunks_per_row != 1 || plan.lane_parts > 1;
-    return are_tasks ? plan.tasks : plan.rows * plan.channel_tiles;
+    return plan.chunks_per_row == 1 ? plan.rows * plan.channel_tiles : plan.tasks;
 }
 
 int64_t task_at(const ChannelSumPlan& plan, int64_t unit) {
-    if (plan.chunks_per_row != 1 || plan.lane_parts > 1) return unit;
+    if (plan.chunks_per_row != 1) return unit;
     const int64_t rows_before = (plan.blocks - 1) * plan.rows_per_block;
     const int64_t before = rows_before * plan.channel_tiles;
     const auto nearest = [](int64_t units, int64_t rows) { return (units + rows / 2) / rows; };

@@ -8,6 +8,7 @@
 // (float) are added by a fixed tree, and the blocks' sums in order (double).
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "core/layout.h"
@@ -55,10 +56,9 @@ struct ChannelSumPlan {
     int64_t chunks_per_task;
     int64_t channel_tile;  // channels per task
     int64_t channel_tiles;
-    int64_t
-        tasks;  // block after block, or chunks, of each all lane parts, of each all channel tiles
+    int64_t tasks;         // block after block, or chunks, of each all channel tiles
+    int64_t most_threads;  // that had better share these
     // kAlongChannels:
-    int32_t lane_parts;      // tasks that share a block's lanes evenly; 1: none does
     int32_t lanes_together;  // positions that lie in memory one after the other, whole
     bool has_few;            // positions: sums may stay in registers
     bool aligns;             // walks runs of channels from a cache line of the last operand on
@@ -72,24 +72,19 @@ struct ChannelSumPlan {
     // Inlined even without optimisation: instruction set levels must not share these.
     // Whether every operand is walked where it lies.
     __attribute__((always_inline)) bool is_direct() const { return !transposes && !stages; }
-    // Sums of a block and a channel that are kept: one, or those of its lanes.
-    __attribute__((always_inline)) int64_t kept_lanes() const {
-        return lane_parts > 1 ? kSumLanes : 1;
-    }
     __attribute__((always_inline)) int64_t partial_count() const {
-        return blocks * sums * kept_lanes() * channels;
+        return blocks * sums * channels;
     }
 };
 
-// The blocks' sums, by block, sum, kept lane and channel: of `channels` channels from `first` on.
+// The blocks' sums, by block, sum and channel: of `channels` channels from `first` on.
 struct Partials {
     float* at;
     int64_t channels;
     int64_t first;
     __attribute__((always_inline)) float* of(const ChannelSumPlan& plan, int64_t block, int sum,
-                                             int64_t channel, int lane = 0) const {
-        return at + ((block * plan.sums + sum) * plan.kept_lanes() + lane) * channels + channel -
-               first;
+                                             int64_t channel) const {
+        return at + (block * plan.sums + sum) * channels + channel - first;
     }
 };
 
@@ -105,7 +100,7 @@ int64_t task_at(const ChannelSumPlan& plan, int64_t unit);
 // Calls function(begin, end) for even shares of the tasks, as parallel_for() does.
 template <class Function>
 void share_tasks(const ChannelSumPlan& plan, int threads, const Function& function) {
-    if (threads > plan.tasks) threads = static_cast<int>(plan.tasks);
+    threads = static_cast<int>(std::min({int64_t{threads}, plan.tasks, plan.most_threads}));
     parallel_for(work_units(plan), threads, [&](int64_t begin, int64_t end) {
         const int64_t first = task_at(plan, begin), last = task_at(plan, end);
         if (first < last) function(first, last);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 
 namespace ascend_grad {
 
@@ -16,6 +17,12 @@ bool has_openmp();
 
 // Threads worth using for work that moves this many bytes.
 int threads_for(int64_t bytes);
+
+inline constexpr int kAnyThreads = std::numeric_limits<int>::max();
+// The same, whatever the limit is, where each writes a part of every run of memory, for one of
+// which so many bytes are moved, in a cache. Where a thread's part ends, lines go to and fro
+// between threads: hardware fetches ahead what the next one writes.
+int threads_for_written_runs(int64_t bytes);
 
 // Each of `outer` equal pieces of work has `units`, to be cut into parts: how many units a part
 // gets, about as many each, from `most` down to `least`, so that no thread's share is more than

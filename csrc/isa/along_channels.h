@@ -37,11 +37,6 @@ class AlongChannels {
           streaming_(streaming),
           result_(result) {}
 
-    // Which of a block's lanes are added up: each of the plan's parts, or all.
-    void select_part(int part) {
-        lane_count_ = static_cast<int>(kSumLanes) / plan_.lane_parts;
-        first_lane_ = part * lane_count_;
-    }
     // Begins a block of channels [first, first + count).
     void clear(int64_t first, int count, const float* parameters) {
         channel_ = first;
@@ -58,8 +53,7 @@ class AlongChannels {
             std::memcpy(own_parameters_ + kPairLanes - head_, parameters, sizeof(float) * n);
             parameters_ = own_parameters_ + kPairLanes - head_;
         }
-        lanes_.clear(count, static_cast<int>(least(lane_count_, plan_.row_length)),
-                     plan_.lanes_together, head_);
+        lanes_.clear(count, plan_.row_length, plan_.lanes_together, head_);
     }
     // Adds positions [begin, begin + length) of a row; begin is a multiple of 16.
     void add(int64_t row, int64_t begin, int64_t length) {
@@ -87,17 +81,11 @@ class AlongChannels {
         });
         return taken;
     }
-    // The block's sums, or those of the selected lanes.
+    // The block's sums.
     void finish(const Partials& partials, int64_t block) {
-        lanes_.separate();
-        if (plan_.lane_parts == 1) lanes_.add_lanes();
-        const int kept = plan_.lane_parts == 1 ? 1 : lane_count_;
-        for (int lane = 0; lane < kept; ++lane) {
-            for (int k = 0; k < kSums; ++k) {
-                lanes_.copy(lane, k, channels_,
-                            partials.of(plan_, block, k, channel_, first_lane_ + lane));
-            }
-        }
+        lanes_.add_lanes();
+        for (int k = 0; k < kSums; ++k)
+            lanes_.copy(k, channels_, partials.of(plan_, block, k, channel_));
     }
 
   private:
@@ -210,8 +198,7 @@ class AlongChannels {
             if (plan_.stages) stage_.load(channel_, channels_, row, staged_, n);
             // Neighbouring positions of neighbouring lanes are walked as one with more channels.
             const int lanes = plan_.lanes_together;
-            const int last_lane = static_cast<int>(least(first_lane_ + lane_count_, n));
-            for (int lane = first_lane_; lane < last_lane; lane += lanes) {
+            for (int lane = 0; lane < kSumLanes && lane < n; lane += lanes) {
                 OfLane positions = of_lane(row, begin + done + lane, n - lane);
                 if (Element::kWrites && plan_.transposes) {
                     for (int i = 0; i < positions.count; ++i)
@@ -294,7 +281,7 @@ class AlongChannels {
         const Turn own_turn = turn;
         const auto ahead = static_cast<uintptr_t>(plan_.prefetch);
         const bool into_second = plan_.asks_into_second, streams = streams_lines();
-        float* sums = lanes_.run((lane - first_lane_) / plan_.lanes_together);
+        float* sums = lanes_.run(lane / plan_.lanes_together);
         const float* const parameters = parameters_;
         int c = head_;
         if (head_ > 0) {
@@ -374,7 +361,6 @@ class AlongChannels {
     int64_t staged_ = 0;  // the position with which the stage begins
     int64_t channel_ = 0;
     int channels_ = 0;
-    int first_lane_ = 0, lane_count_ = 0;
     int head_ = 0;  // elements of a run before the first whole cache line
     const float* parameters_ = nullptr;
     LaneSums<kSums> lanes_;

@@ -48,9 +48,7 @@ class ChannelSum {
 
   private:
     void run(int64_t task) {
-        const int64_t shared = task / plan_.channel_tiles;
-        const int64_t outer = shared / plan_.lane_parts;
-        along_channels_.select_part(static_cast<int>(shared % plan_.lane_parts));
+        const int64_t outer = task / plan_.channel_tiles;
         if (plan_.chunks_per_row == 1) {
             const int64_t row = outer * plan_.rows_per_block;
             run_rows(row, least(row + plan_.rows_per_block, plan_.rows), outer);
@@ -305,46 +303,19 @@ class ChannelSum {
     AlongChannels<Element> along_channels_;
 };
 
-// to[i] = the sum of a block's lanes, of channel begin + i of n.
-inline void add_kept_lanes(const ChannelSumPlan& plan, const Partials& partials, int64_t block,
-                           int sum, int64_t begin, int n, float* to) {
-    for (int i = 0; i < n; i += kPairLanes) {
-        const LanePair total = add_lines<1>(0, kSumLanes, [&](int lane) AG_INLINE_LAMBDA {
-            return load_first_pair(partials.of(plan, block, sum, begin + i, lane), n - i);
-        });
-        store_first_pair(to + i, total, n - i);
-    }
-}
-// The blocks' sums, of a plan that has one of a channel, by block and channel, in place: what is
-// written has been read.
-inline void join_lanes(const ChannelSumPlan& plan, float* partials) {
-    for (int64_t block = 0; block < plan.blocks; ++block) {
-        float* const to = partials + block * plan.channels;
-        for (int64_t c = 0; c < plan.channels; c += kPairLanes) {
-            const int n = static_cast<int>(least(kPairLanes, plan.channels - c));
-            add_kept_lanes(plan, {partials, plan.channels, 0}, block, 0, c, n, to + c);
-        }
-    }
-}
 // totals[c - begin] = sum over blocks of one of the sums, for channels [begin, end), at most
 // kFinishTile.
 inline void add_blocks(const ChannelSumPlan& plan, const Partials& partials, int sum, int64_t begin,
                        int64_t end, float* totals) {
     const int n = static_cast<int>(end - begin);
-    float of_lanes[kFinishTile];
-    const auto of_block = [&](int64_t block) -> const float* {
-        if (plan.lane_parts == 1) return partials.of(plan, block, sum, begin);
-        add_kept_lanes(plan, partials, block, sum, begin, n, of_lanes);
-        return of_lanes;
-    };
     if (plan.blocks == 1) {
-        const float* from = of_block(0);
+        const float* from = partials.of(plan, 0, sum, begin);
         for (int i = 0; i < n; ++i) totals[i] = from[i] + 0.0f;  // -0 becomes 0, as below
         return;
     }
     double total[kFinishTile] = {};
     for (int64_t block = 0; block < plan.blocks; ++block) {
-        const float* from = of_block(block);
+        const float* from = partials.of(plan, block, sum, begin);
         for (int i = 0; i < n; ++i) total[i] += static_cast<double>(from[i]);
     }
     for (int i = 0; i < n; ++i) totals[i] = static_cast<float>(total[i]);

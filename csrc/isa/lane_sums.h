@@ -7,7 +7,7 @@
 namespace ascend_grad {
 namespace {
 
-// Up to sixteen lane sums for each of up to kChannelTile neighbouring channels. Those of a run, the
+// Sixteen lane sums for each of up to kChannelTile neighbouring channels. Those of a run, the
 // channels of one lane or of several, one after the other, lie pair by pair of vectors, the sums of
 // a pair together, so that whoever walks the channels walks them in order of memory. A run's first
 // `head` elements may be a pair of their own, those after them begin with the next one.
@@ -16,10 +16,10 @@ class LaneSums {
   public:
     static constexpr int64_t kMaxChannels = kChannelTile;
 
-    // Zeroes the sums of `channels` channels and so many lanes. A run of several lanes is all
-    // sixteen or makes whole pairs; where it has a head, so do channels.
-    void clear(int channels, int lanes, int lanes_per_run, int head) {
-        lanes_ = lanes;
+    // Zeroes the sums of `channels` channels over at most `length` positions. A run of several
+    // lanes is all sixteen or makes whole pairs; where it has a head, so do channels.
+    void clear(int channels, int64_t length, int lanes_per_run, int head) {
+        lanes_ = static_cast<int>(least(kSumLanes, length));
         channels_ = channels;
         whole_ = whole_pairs(channels);
         lanes_per_run_ = lanes_per_run;
@@ -32,17 +32,14 @@ class LaneSums {
     // kSums * (kPairLanes - head) on.
     float* run(int number) { return sums_ + number * pitch_; }
 
-    // Every lane becomes a run without a head.
-    void separate() {
+    // The fixed tree over lanes; the result stands in lane 0.
+    void add_lanes() {
         if (head_ > 0) {
             join_heads();
         } else if (lanes_per_run_ > 1 && channels_ != whole_) {
             part_lanes();
         }
         pitch_ = kSums * whole_;
-    }
-    // Of separate lanes: the fixed tree; the result stands in lane 0.
-    void add_lanes() {
         for (int half = kLanes / 2; half > 0; half /= 2) {
             for (int j = 0; j < half && j + half < lanes_; ++j) {
                 float* to = sums_ + j * pitch_;
@@ -52,15 +49,14 @@ class LaneSums {
             }
         }
     }
-    // One sum of a lane's first `channels` channels, of separate lanes.
-    void copy(int lane, int sum, int channels, float* to) {
+    // One sum of the first `channels` channels.
+    void copy(int sum, int channels, float* to) {
         constexpr size_t kSize = sizeof(float);
-        const int first = lane * whole_;
         int c = 0;
         for (; c + kPairLanes <= channels; c += kPairLanes)
-            std::memcpy(to + c, pair(first + c, sum), kSize * kPairLanes);
+            std::memcpy(to + c, pair(c, sum), kSize * kPairLanes);
         if (c < channels)
-            std::memcpy(to + c, pair(first + c, sum), kSize * static_cast<size_t>(channels - c));
+            std::memcpy(to + c, pair(c, sum), kSize * static_cast<size_t>(channels - c));
     }
 
   private:

@@ -86,9 +86,8 @@ struct PreluBackwardKernel {
     static void finish(const Op::Plan& plan, void* const* addresses, float* partials, int64_t begin,
                        int64_t end) {
         if (plan.one_weight) {
-            if (plan.sums.lane_parts > 1) join_lanes(plan.sums, partials);
             write_as<T>(static_cast<char*>(addresses[Op::kGradWeight]),
-                        add_all(partials, plan.sums.blocks * plan.sums.channels));
+                        add_all(partials, plan.sums.partial_count()));
             return;
         }
         finish_channels(plan, addresses, {partials, plan.channels, 0}, begin * kFinishTile,

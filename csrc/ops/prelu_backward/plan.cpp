@@ -68,7 +68,7 @@ Op::Plan Op::plan(const Args& args) {
     const int64_t bytes_per_element = 3 * static_cast<int64_t>(data_type_size(self.dtype));
     plan.bytes = saturated_bytes(self.numel, bytes_per_element);
     plan.streams = streams(plan.sums, args);
-    plan.in_one_pass = plan.sums.blocks == 1 && plan.sums.lane_parts == 1 && !plan.one_weight;
+    plan.in_one_pass = plan.sums.blocks == 1 && !plan.one_weight;
     if (plan.in_one_pass) {
         const auto size = static_cast<int64_t>(data_type_size(plan.dtype));
         const auto is_dense = [&](const Loops& loops) {

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "core/parallel.h"
 #include "core/streaming.h"
 #include "isa/environment.h"
@@ -28,7 +30,8 @@ void Op::run(const Plan& plan, void* const* addresses, void* workspace) {
     const int threads = threads_for(plan.bytes);
     const bool streaming = streams(plan, threads);
     if (!plan.split) {
-        parallel_for(plan.tasks, threads, [&](int64_t begin, int64_t end) {
+        const auto sharing = static_cast<int>(std::min<int64_t>(threads, plan.most_threads));
+        parallel_for(plan.tasks, sharing, [&](int64_t begin, int64_t end) {
             kernels.whole(plan, addresses, streaming, begin, end);
         });
         return;
