@@ -88,8 +88,8 @@ AG_INLINE void sum_rows_of_quads(const float* p, int rows, int length, float* su
         AG_EACH (i, 4) {
             four[i] = add_lines<4>(0, 4 * kQuads, [&](int lane) AG_INLINE_LAMBDA {
                 const float* row = p + i * length + lane;
-                const __m256 both = _mm256_insertf128_ps(
-                    _mm256_castps128_ps256(_mm_loadu_ps(row)), _mm_loadu_ps(row + 4 * length), 1);
+                const __m256 both = _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_loadu_ps(row)),
+                                                         _mm_loadu_ps(row + 4 * length), 1);
                 return lane == 4 * (kQuads - 1) ? _mm256_and_ps(both, mask) : both;
             });
         }
@@ -105,8 +105,7 @@ AG_INLINE void sum_short_rows(const float* p, int rows, int length, float* sums)
 #endif
     for (int r = 0; r < rows; r += kFoldedRows) {
         Folded folded[kFoldedRows];
-        for (int i = 0; i < kFoldedRows; ++i, p += length)
-            folded[i] = load_folded(p, length);
+        for (int i = 0; i < kFoldedRows; ++i, p += length) folded[i] = load_folded(p, length);
         tree_sums(folded, sums + r);
     }
 }
