@@ -118,8 +118,8 @@ void reduce_repeats(const VectorCall& call, Reduce kind, ReduceOrder order, Loc 
             for (uint32_t lane = g * out.lanes; lane < (g + 1) * out.lanes; ++lane) {
                 const uint64_t at = s.address(r, lane);
                 clean = clean && (!walk.mask_of(r).test(lane) ||
-                                  written.allow(core, instr, dst, {at, at + s.element}, "src",
-                                                unit, r * out.groups + g));
+                                  written.allow(core, instr, dst, {at, at + s.element}, "src", unit,
+                                                r * out.groups + g));
             }
             auto lanes = lanes_of(core, walk, s, src.dtype, r, g * out.lanes, out.lanes);
             const Lane result = tree(src.dtype, kind_of(kind), lanes);
