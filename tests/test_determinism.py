@@ -90,6 +90,17 @@ def batch_norm(arrays: Arrays) -> list[np.ndarray]:
     return list(ag.batch_norm_reduce_backward(**dict(zip(names, arrays.values(), strict=True))))
 
 
+def prelu_beside(arrays: Arrays) -> list[np.ndarray]:
+    """Results lie in memory as inputs do."""
+    g, x, w, _ = arrays.values()
+    return [*ag.prelu_backward(g, x, w, grad_input=np.empty_like(x))]
+
+
+def softmax_beside(arrays: Arrays) -> list[np.ndarray]:
+    g, y, *_ = arrays.values()
+    return [ag.softmax_backward(g, y, dim, out=np.empty_like(y)) for dim in range(g.ndim)]
+
+
 def prelu(arrays: Arrays) -> list[np.ndarray]:
     g, x, w, _ = arrays.values()
     return [*ag.prelu_backward(g, x, w), *ag.prelu_backward(g, x, w[:1])]
@@ -244,7 +255,7 @@ def test_softmax_across_rows_of_which_one_overflows() -> None:
     assert_same_bits(out, ag.softmax_backward(g.T.copy(), y.T.copy(), 1).T)
 
 
-@pytest.mark.parametrize("operator", [batch_norm, prelu, softmax])
+@pytest.mark.parametrize("operator", [batch_norm, prelu, softmax, prelu_beside, softmax_beside])
 @pytest.mark.parametrize("threads", [2, 3, 5, 16])
 @pytest.mark.parametrize(
     "shape",
@@ -255,6 +266,7 @@ def test_softmax_across_rows_of_which_one_overflows() -> None:
         (1000, 300),
         (5000, 100),
         (2, 90000),
+        (16000, 4, 16),
         (4, 2500, 40),
     ],
 )
@@ -264,7 +276,8 @@ def test_shares_of_threads(
     """Few tasks, or a last one that is smaller."""
     values = some_values(shape, FLOAT32)
     last = {**values, "g": channels_last(values["g"]), "x": channels_last(values["x"])}
-    for arrays in (values, last):
+    columns = {**values, **{name: np.asfortranarray(values[name]) for name in "gx"}}
+    for arrays in (values, last, columns):
         with ag.num_threads(1):
             want = operator(arrays)
         with ag.num_threads(threads):

@@ -12,7 +12,7 @@ import pytest
 import strategies
 from arrays import FLOAT32
 from cases import Case, from_seed
-from subprocesses import output_of
+from subprocesses import output_of, run_python
 from tolerance import assert_same_bits
 
 OPERATORS = (
@@ -221,3 +221,28 @@ def test_threadpoolctl_controls_the_number_of_threads() -> None:
     with threadpoolctl.threadpool_limits(1, user_api="openmp"):
         assert ag.get_num_threads() == 1
     assert ag.get_num_threads() == before
+
+
+@pytest.mark.parametrize(
+    ("call", "threads"),
+    [
+        ("ag.softmax_backward(x, x, 0)", 1),
+        ("ag.softmax_backward(x, x, 1)", 2),
+        ("ag.softmax_backward(x.T, x.T, 1, out=np.empty_like(x).T)", 1),
+        ("ag.softmax_backward(wide, wide, 0)", 2),
+        ("ag.prelu_backward(x, x, x[0], grad_input=np.empty_like(x))", 1),
+        ("ag.prelu_backward(x.T, x.T, x[:, 0], grad_input=np.empty_like(x).T)", 2),
+        ("ag.prelu_backward(wide, wide, wide[0], grad_input=np.empty_like(wide))", 2),
+        ("ag.batch_norm_reduce_backward(x, x, x[0], x[0])", 2),
+    ],
+)
+def test_threads_that_would_write_parts_of_short_runs_have_no_share(
+    call: str, threads: int
+) -> None:
+    code = f"""
+import numpy as np, ascend_grad as ag
+x, wide = np.ones((300, 500), np.float32), np.ones((8, 20000), np.float32)
+{call}
+"""
+    log = run_python("-c", code, ASCEND_GRAD_LOG="debug", OMP_NUM_THREADS="2").stderr
+    assert f"up to {threads} threads" in log, log

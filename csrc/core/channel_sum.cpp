@@ -172,8 +172,7 @@ void choose_group_of_run(ChannelSumPlan& plan, int64_t size, bool from_memory) {
     const int lanes = plan.lanes_together;
     int64_t positions_of_lane = kPositionGroup / kSumLanes;
     if (!from_memory) {
-        if (writes && is_narrow) positions_of_lane = 2;
-        if (writes && !is_narrow && has_short_rows(plan, size)) positions_of_lane = 1;
+        if (writes) positions_of_lane = is_narrow ? 2 : has_short_rows(plan, size) ? 1 : 4;
     } else if (lanes >= kManyLanes) {
         positions_of_lane = !is_narrow ? 1 : writes && lanes == kSumLanes ? 4 : 2;
         plan.prefetch = kFarGroupsBytes;
@@ -269,23 +268,33 @@ int64_t row_channels(const ChannelSumPlan& plan, int64_t outer, int64_t size, in
     return even_share(plan.channels, channels_of(kTaskBytes), channels_of(kEnoughTaskBytes), outer,
                       threads_for(bytes), kUnevenRows);
 }
-// kAlongChannels: as many as fit, as every further tile makes runs of memory shorter.
+// kAlongChannels: as many as fit, as every further tile makes runs of memory shorter. `threads` had
+// better share a position.
 int64_t even_tile(const ChannelSumPlan& plan, int64_t outer, int threads) {
     const int64_t most = std::max<int64_t>(1, plan.channel_tile / kWholeChannels);
     return kWholeChannels *
            even_share(divide_up(plan.channels, kWholeChannels), most, 1, outer, threads, kUneven);
 }
 
-// Whether what different blocks write shares cache lines: those of batch items, side by side.
-bool blocks_share_lines(const ChannelSumPlan& plan) {
-    return plan.operands > kInputs && plan.rows > plan.rows_per_block &&
-           magnitude(plan.row_stride[kInputs]) < kCacheLine;
+// How many threads had better share what is written, from a cache: runs of channels, a position's,
+// or of batch items side by side; of each block, or of all of them.
+int64_t most_threads(const ChannelSumPlan& plan, int64_t outer, int64_t size, int of_position) {
+    const bool is_across_rows = plan.operands > kInputs && plan.rows > plan.rows_per_block &&
+                                magnitude(plan.row_stride[kInputs]) < kCacheLine;
+    if (is_across_rows)
+        return threads_for_written_runs(saturated_bytes(plan.rows, plan.operands * size));
+    return outer * of_position;
 }
-// How many threads had better share the channels of a position.
-int threads_of_position(const ChannelSumPlan& plan, int64_t size, bool from_memory) {
-    const bool writes_runs =
-        plan.operands > kInputs && magnitude(plan.channel_stride[kInputs]) < kCacheLine;
-    if (!writes_runs || from_memory || plan.row_length == 1) return kAnyThreads;
+// The same of a position.
+int threads_of_position(const ChannelSumPlan& plan, int64_t size) {
+    if (plan.operands == kInputs || magnitude(plan.channel_stride[kInputs]) >= kCacheLine)
+        return kAnyThreads;
+    for (int i = 0; i < plan.positions.count; ++i) {
+        const bool is_step = plan.positions.extent[i] > 1;
+        if (is_step && magnitude(plan.positions.stride[i][kInputs]) < kCacheLine)
+            return kAnyThreads;
+    }
+    if (plan.row_length == 1) return kAnyThreads;
     return threads_for_written_runs(saturated_bytes(plan.channels, plan.operands * size));
 }
 
@@ -308,7 +317,7 @@ void cut_into_tasks(ChannelSumPlan& plan, int64_t size, int64_t bytes) {
     const int64_t lanes = std::min<int64_t>(kSumLanes, plan.row_length);
     const bool from_memory = bytes > processor().cached_bytes;
     const int threads = threads_for(bytes);
-    const int of_position = threads_of_position(plan, size, from_memory);
+    const int of_position = from_memory ? kAnyThreads : threads_of_position(plan, size);
     // Only along positions do the chunks of a row share anything.
     const int64_t most_chunks =
         kTaskElements / (plan.chunk > kSharedSumBlock ? kSumBlock : kSharedSumBlock);
@@ -345,8 +354,7 @@ void cut_into_tasks(ChannelSumPlan& plan, int64_t size, int64_t bytes) {
         plan.aligns = can_align(plan, size);
     }
     plan.tasks = outer * plan.channel_tiles;
-    plan.most_threads =
-        !from_memory && blocks_share_lines(plan) ? 1 : saturated_bytes(outer, of_position);
+    plan.most_threads = from_memory ? kAnyThreads : most_threads(plan, outer, size, of_position);
     plan.asks_for_tiles = plan.stages && from_memory && plan.channel_tiles > 1;
 }
 

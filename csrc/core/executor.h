@@ -7,6 +7,7 @@
 
 #include "core/log.h"
 #include "core/operator.h"
+#include "core/parallel.h"
 
 namespace ascend_grad {
 
@@ -33,6 +34,19 @@ template <class Plan>
 auto task_count(const Plan& plan, long) -> decltype(plan.sums.tasks) {
     return plan.sums.tasks;
 }
+// Threads that had better share them, of plans that say so.
+template <class Plan>
+auto most_threads(const Plan& plan, int) -> decltype(plan.most_threads) {
+    return plan.most_threads;
+}
+template <class Plan>
+auto most_threads(const Plan& plan, long) -> decltype(plan.sums.most_threads) {
+    return plan.sums.most_threads;
+}
+template <class Plan>
+int64_t most_threads(const Plan&, ...) {
+    return kAnyThreads;
+}
 
 // check -> plan. `Operator` has types Args (derived from Arguments) and Plan (plain data with
 // workspace_size), and functions info(), check(args), plan(args), run(plan, addresses, workspace).
@@ -49,7 +63,8 @@ Status make_executor(const typename Operator::Args& args, Executor& executor) {
         executor.addresses[i] = args.tensors[i] != nullptr ? args.tensors[i]->data : nullptr;
     }
     if (log_is_debug())
-        log_plan(*executor.info, args, {plan->workspace_size, plan->bytes, task_count(*plan, 0)});
+        log_plan(*executor.info, args,
+                 {plan->workspace_size, plan->bytes, task_count(*plan, 0), most_threads(*plan, 0)});
     executor.run_plan = [](const void* data, void* const* addresses, void* workspace) {
         Operator::run(*static_cast<const Plan*>(data), addresses, workspace);
     };

@@ -2,6 +2,7 @@
 
 #include <strings.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
@@ -61,7 +62,8 @@ void log_plan(const OperatorInfo& info, const Arguments& args, const PlanSummary
     std::snprintf(numbers, sizeof(numbers),
                   "%lld bytes moved, %lld tasks, up to %d threads, workspace %llu bytes",
                   static_cast<long long>(plan.moved), static_cast<long long>(plan.tasks),
-                  threads_for(plan.moved), static_cast<unsigned long long>(plan.workspace_size));
+                  static_cast<int>(std::min<int64_t>(threads_for(plan.moved), plan.most_threads)),
+                  static_cast<unsigned long long>(plan.workspace_size));
     log_call(info, args, numbers);
 }
 

@@ -17,6 +17,7 @@ struct PlanSummary {
     uint64_t workspace_size;  // bytes
     int64_t moved;            // bytes of tensors
     int64_t tasks;            // that threads share
+    int64_t most_threads;     // that had better do so
 };
 void log_plan(const OperatorInfo& info, const Arguments& args, const PlanSummary& plan);
 // The same with any description of the plan.

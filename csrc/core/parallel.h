@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
 
 namespace ascend_grad {
 
@@ -18,9 +17,9 @@ bool has_openmp();
 // Threads worth using for work that moves this many bytes.
 int threads_for(int64_t bytes);
 
-inline constexpr int kAnyThreads = std::numeric_limits<int>::max();
-// The same, whatever the limit is, where each writes a part of every run of memory, for one of
-// which so many bytes are moved, in a cache. Where a thread's part ends, lines go to and fro
+inline constexpr int kAnyThreads = 1 << 20;
+// Threads that had better each write a part of every run of memory, for one of which so many bytes
+// are moved, in a cache; kAnyThreads or less. Where a thread's part ends, lines go to and fro
 // between threads: hardware fetches ahead what the next one writes.
 int threads_for_written_runs(int64_t bytes);
 

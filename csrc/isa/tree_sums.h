@@ -75,8 +75,8 @@ AG_INLINE auto add_lines(int k, int lines, const Value& value) -> decltype(value
         return sum + add_lines<2 * kStep>(k + kStep, lines, value);
     }
 }
-// sums[r] = the sum of row r of `rows`, rounded up to kFoldedRows, of at most sixteen elements that
-// follow each other, where -0 becomes 0. Up to sixteen elements are read that no row has.
+// sums[r] = the sum of row r, where -0 becomes 0, for `rows` rows, rounded up to kFoldedRows, of at
+// most sixteen elements, one after the other. Behind them up to fifteen elements are read.
 #if defined(__AVX2__)
 template <int kQuads>
 AG_INLINE void sum_rows_of_quads(const float* p, int rows, int length, float* sums) {

@@ -46,7 +46,8 @@ py::object use(Call<Op>& call, py::object (*combine)(py::object*)) {
 }
 
 // In the order of the parameters in ops.py. Attributes are read before arrays: their __index__ is
-// Python code, which may free the memory of an array.
+// Python code, which may free the memory of an array. (So may an exporter's __dlpack__ free that of
+// an array before it.)
 template <size_t kCount>
 using Arguments = std::array<py::handle, kCount>;
 

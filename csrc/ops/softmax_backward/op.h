@@ -74,7 +74,7 @@ struct SoftmaxBackward {
         // another writes.
         bool split;
         int64_t tasks;
-        int64_t most_threads;   // that had better share these
+        int64_t most_threads;   // that had better share these, unless split
         bool asks;              // kAlongRows: for loads to come; of planes, for the next one
         bool asks_for_rows;     // kAlongRows past the caches: for the rows after the one written
         bool asks_into_second;  // kAcrossRows and short rows: for them, into the second cache

@@ -98,15 +98,18 @@ bool lie_pages_apart(const Op::Plan& plan) {
     return plan.stride[0] % kPage == 0 || plan.stride[1] % kPage == 0;
 }
 
-// How many threads had better share neighbouring rows, of which each writes a strip. As is_plane,
-// known before tiles are.
-int threads_of_strips(const Op::Plan& plan) {
+// How many threads had better share neighbouring rows, of which each writes a strip of a plane.
+int threads_of_plane(const Op::Plan& plan) {
     const int inner = plan.rows.count - 1;
     const bool are_strips = plan.length > 1 && magnitude(plan.stride[2]) >= kCacheLine &&
                             magnitude(plan.rows.stride[inner][2]) < kCacheLine;
     if (!are_strips || plan.bytes > processor().cached_bytes) return kAnyThreads;
-    return threads_for_written_runs(plan.bytes / plan.length /
-                                    (plan.rows.iterations() / plan.rows.extent[inner]));
+    const int64_t planes = plan.rows.iterations() / plan.rows.extent[inner];
+    return threads_for_written_runs(plan.bytes / (planes * plan.length));
+}
+// Threads that will share planes, or rows.
+int sharing_threads(const Op::Plan& plan) {
+    return std::min(threads_for(plan.bytes), threads_of_plane(plan));
 }
 
 // Neighbouring rows that a tile spans: many, for long runs of memory, as long as the tile stays in
@@ -126,8 +129,7 @@ int64_t column_count(const Op::Plan& plan) {
         columns /= 2;
     constexpr int64_t kUnit = 2 * kLanes;
     return kUnit * even_share(divide_up(extent, kUnit), columns / kUnit, kMinColumns / kUnit,
-                              plan.rows.iterations() / extent,
-                              std::min(threads_for(plan.bytes), threads_of_strips(plan)), kUneven);
+                              plan.rows.iterations() / extent, sharing_threads(plan), kUneven);
 }
 
 // kAcrossRows: whether what is written in one piece is whole cache lines, but for a few.
@@ -165,7 +167,7 @@ int64_t staged_rows(const Op::Plan& plan) {
     const int64_t most = plan.stages_along ? along / unit * unit : Op::kStagedColumns;
     const int64_t least = plan.stages_along ? unit : kMinColumns;
     return unit * even_share(divide_up(extent, unit), most / unit, least / unit,
-                             plan.rows.iterations() / extent, threads_for(plan.bytes), kUneven);
+                             plan.rows.iterations() / extent, sharing_threads(plan), kUneven);
 }
 
 void cut_into_tasks(Op::Plan& plan, int64_t row_bytes) {
@@ -198,7 +200,7 @@ void cut_into_tasks(Op::Plan& plan, int64_t row_bytes) {
             ? 1
             : std::max<int64_t>(1, kStagedElements / (plan.chunk * plan.rows_per_group));
     plan.groups = plan.rows.iterations() / extent * plan.groups_per_loop;
-    plan.most_threads = saturated_bytes(plan.rows.iterations() / extent, threads_of_strips(plan));
+    plan.most_threads = plan.rows.iterations() / extent * threads_of_plane(plan);
 
     // Were groups the smallest: no number of threads changes this.
     const int64_t smallest = std::min(plan.rows_per_group, kMinColumns);
