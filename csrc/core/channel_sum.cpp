@@ -15,6 +15,8 @@ constexpr double kUneven = 1.34;
 // Positions that are walked together, which is worth more than even shares, measured; for up to two
 // threads fewer are enough.
 constexpr int32_t kManyLanes = 8, kManyLanesForTwo = 4;
+// Channels that threads had better share even so, where they were half of them idle.
+constexpr int64_t kFewestShared = 128;
 // Of all operands: what a task moves along positions, at most, and about as much as is enough.
 // Rows of several batch items that are one block lie far apart, and the hardware has to find each
 // item's run of channels: longer runs gain up to a quarter, measured.
@@ -164,9 +166,10 @@ bool has_short_rows(const ChannelSumPlan& plan, int64_t size) {
     return !plan.transposes && plan.channel_tile * size <= kShortRowBytes;
 }
 
-// kAlongChannels, one run of memory, on a processor that finds it by itself but for what is asked
-// for into the second cache: how many positions are taken at a time, and how far ahead others are
-// asked for. Measured on Zen 4: 0.6 to 1.1 of the time that the rules for other processors take.
+// kAlongChannels, from a cache or one run of memory, on a processor that finds it by itself but for
+// what is asked for into the second cache: how many positions are taken at a time, and how far
+// ahead others are asked for. Measured on Zen 4: 0.6 to 1.1 of the time that the rules for other
+// processors take.
 void choose_group_of_run(ChannelSumPlan& plan, int64_t size, bool from_memory) {
     const bool writes = plan.operands > kInputs, is_narrow = size == 2;
     const int lanes = plan.lanes_together;
@@ -193,8 +196,8 @@ void choose_group(ChannelSumPlan& plan, int64_t size, int64_t bytes) {
         plan.position_group = kSumLanes;
         return;
     }
-    if (!processor().along_memory && !plan.transposes && plan.channel_tiles == 1 &&
-        follow_each_other(plan, size, plan.operands))
+    const bool is_run = plan.channel_tiles == 1 && follow_each_other(plan, size, plan.operands);
+    if (!processor().along_memory && !plan.transposes && (is_run || !from_memory))
         return choose_group_of_run(plan, size, from_memory);
     // Measured: where a position's channels are no single run of memory, or a long one, lanes one
     // by one take 0.5 to 0.95 of the time.
@@ -338,7 +341,8 @@ void cut_into_tasks(ChannelSumPlan& plan, int64_t size, int64_t bytes) {
             if (plan.stages) plan.channel_tile = std::min(kChannelTile, kStagedElements / lanes);
             plan.lanes_together =
                 plan.channel_tile < plan.channels ? 1 : lanes_together(plan, size);
-            if (plan.lanes_together < (threads > 2 ? kManyLanes : kManyLanesForTwo)) {
+            if (plan.lanes_together < (threads > 2 ? kManyLanes : kManyLanesForTwo) ||
+                (2 * outer <= threads && plan.channels >= kFewestShared)) {
                 plan.channel_tile = even_tile(plan, outer, std::min(threads, of_position));
                 if (plan.channel_tile < plan.channels) plan.lanes_together = 1;
             }
