@@ -331,10 +331,14 @@ void cut_into_tasks(Op::Plan& plan, const TensorView& grad_input) {
     const int64_t sweeps = divide_up(planes, together) * plan.channel_tiles * plan.width_tiles;
     constexpr int64_t kTaskElements = 16 << 10;
     const int64_t row_elements = plan.width_tile * plan.pixel * plan.channel_tile;
+    // A single image is cut into rows even if these are few: threads that share each row would take
+    // cache lines from each other.
+    const int64_t fewest_rows =
+        planes > 1 ? 16 : std::min<int64_t>(16, divide_up(height.extent, 2));
     plan.height_tile =
         std::min(height.extent, sweeps >= 64 || plan.traversal == Op::Traversal::kAlongPlanes
                                     ? height.extent
-                                    : std::max({int64_t{16}, divide_up(height.extent * sweeps, 64),
+                                    : std::max({fewest_rows, divide_up(height.extent * sweeps, 64),
                                                 divide_up(kTaskElements, row_elements)}));
     if (plan.gathers) {
         const int64_t rows = gathered_rows(plan, plan.channel_tile);
