@@ -279,26 +279,26 @@ int64_t even_tile(const ChannelSumPlan& plan, int64_t outer, int threads) {
            even_share(divide_up(plan.channels, kWholeChannels), most, 1, outer, threads, kUneven);
 }
 
-// How many threads had better share what is written, from a cache: runs of channels, a position's,
-// or of batch items side by side; of each block, or of all of them.
-int64_t most_threads(const ChannelSumPlan& plan, int64_t outer, int64_t size, int of_position) {
-    const bool is_across_rows = plan.operands > kInputs && plan.rows > plan.rows_per_block &&
-                                magnitude(plan.row_stride[kInputs]) < kCacheLine;
-    if (is_across_rows)
-        return threads_for_written_runs(saturated_bytes(plan.rows, plan.operands * size));
-    return outer * of_position;
-}
-// The same of a position.
+// In a cache: how many threads had better share the channels of a position.
 int threads_of_position(const ChannelSumPlan& plan, int64_t size) {
-    if (plan.operands == kInputs || magnitude(plan.channel_stride[kInputs]) >= kCacheLine)
-        return kAnyThreads;
+    if (plan.operands == kInputs || plan.row_length == 1) return kAnyThreads;
+    const auto is_near = [](int64_t stride) { return magnitude(stride) < kCacheLine; };
+    if (!is_near(plan.channel_stride[kInputs])) return kAnyThreads;
     for (int i = 0; i < plan.positions.count; ++i) {
-        const bool is_step = plan.positions.extent[i] > 1;
-        if (is_step && magnitude(plan.positions.stride[i][kInputs]) < kCacheLine)
+        if (plan.positions.extent[i] > 1 && is_near(plan.positions.stride[i][kInputs]))
             return kAnyThreads;
     }
-    if (plan.row_length == 1) return kAnyThreads;
     return threads_for_written_runs(saturated_bytes(plan.channels, plan.operands * size));
+}
+// In a cache: how many had better share all of `outer` blocks. Those of batch items may lie side by
+// side.
+int64_t threads_of_blocks(const ChannelSumPlan& plan, int64_t outer, int64_t size,
+                          int of_position) {
+    const bool are_side_by_side = plan.operands > kInputs && plan.rows > plan.rows_per_block &&
+                                  magnitude(plan.row_stride[kInputs]) < kCacheLine;
+    return are_side_by_side
+               ? threads_for_written_runs(saturated_bytes(plan.rows, plan.operands * size))
+               : outer * of_position;
 }
 
 // kAlongPositions, staged: few where they are far apart in memory and rows are long. Where they are
@@ -358,7 +358,8 @@ void cut_into_tasks(ChannelSumPlan& plan, int64_t size, int64_t bytes) {
         plan.aligns = can_align(plan, size);
     }
     plan.tasks = outer * plan.channel_tiles;
-    plan.most_threads = from_memory ? kAnyThreads : most_threads(plan, outer, size, of_position);
+    plan.most_threads =
+        from_memory ? kAnyThreads : threads_of_blocks(plan, outer, size, of_position);
     plan.asks_for_tiles = plan.stages && from_memory && plan.channel_tiles > 1;
 }
 

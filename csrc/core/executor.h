@@ -7,7 +7,6 @@
 
 #include "core/log.h"
 #include "core/operator.h"
-#include "core/parallel.h"
 
 namespace ascend_grad {
 
@@ -25,27 +24,14 @@ struct Executor {
     void run(void* workspace) const { run_plan(plan, addresses, workspace); }
 };
 
-// Tasks of a plan, which has them itself or in its sums.
+// What of a plan has its tasks and most_threads: the plan itself or its sums.
 template <class Plan>
-auto task_count(const Plan& plan, int) -> decltype(plan.tasks) {
-    return plan.tasks;
+auto work_of(const Plan& plan, int) -> decltype((plan.tasks, plan)) {
+    return plan;
 }
 template <class Plan>
-auto task_count(const Plan& plan, long) -> decltype(plan.sums.tasks) {
-    return plan.sums.tasks;
-}
-// Threads that had better share them, of plans that say so.
-template <class Plan>
-auto most_threads(const Plan& plan, int) -> decltype(plan.most_threads) {
-    return plan.most_threads;
-}
-template <class Plan>
-auto most_threads(const Plan& plan, long) -> decltype(plan.sums.most_threads) {
-    return plan.sums.most_threads;
-}
-template <class Plan>
-int64_t most_threads(const Plan&, ...) {
-    return kAnyThreads;
+auto work_of(const Plan& plan, long) -> decltype((plan.sums)) {
+    return plan.sums;
 }
 
 // check -> plan. `Operator` has types Args (derived from Arguments) and Plan (plain data with
@@ -62,9 +48,11 @@ Status make_executor(const typename Operator::Args& args, Executor& executor) {
     for (int i = 0; i < executor.info->tensor_count; ++i) {
         executor.addresses[i] = args.tensors[i] != nullptr ? args.tensors[i]->data : nullptr;
     }
-    if (log_is_debug())
+    if (log_is_debug()) {
+        const auto& work = work_of(*plan, 0);
         log_plan(*executor.info, args,
-                 {plan->workspace_size, plan->bytes, task_count(*plan, 0), most_threads(*plan, 0)});
+                 {plan->workspace_size, plan->bytes, work.tasks, work.most_threads});
+    }
     executor.run_plan = [](const void* data, void* const* addresses, void* workspace) {
         Operator::run(*static_cast<const Plan*>(data), addresses, workspace);
     };

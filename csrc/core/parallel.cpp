@@ -21,8 +21,7 @@ namespace {
 
 // Fewer bytes are moved before a second thread has started (measured with `bench --suite scaling`).
 constexpr int64_t kMinBytesPerThread = 128 * 1024;
-// About what is moved while lines go to and fro (measured on two cores of Zen 4 in a cloud: 0.5
-// us).
+// About what is moved while lines go to and fro: 0.5 us (measured on Zen 4).
 constexpr int64_t kMinBytesPerPart = 64 * 1024;
 
 std::atomic<int> g_limit{0};

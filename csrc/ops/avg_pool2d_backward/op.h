@@ -98,6 +98,7 @@ struct AvgPool2dBackward {
         int64_t height_tile, height_tiles;  // rows
         int64_t rows_together;              // that are transposed at a time
         int64_t plane_count, planes_per_task, tasks;
+        int64_t most_threads;  // that had better share these
         bool streaming_fits;
         int64_t bytes;       // that the call moves
         uintptr_t prefetch;  // rows of quotients: how many bytes ahead grad_output is asked for

@@ -3,6 +3,7 @@
 
 #include "core/cache_line.h"
 #include "core/integers.h"
+#include "core/parallel.h"
 #include "core/processor.h"
 #include "core/streaming.h"
 #include "ops/avg_pool2d_backward/op.h"
@@ -356,6 +357,7 @@ void cut_into_tasks(Op::Plan& plan, const TensorView& grad_input) {
     if (plan.staged_channels > 0) fit_staged_planes(plan, size);
     plan.tasks = divide_up(planes, plan.planes_per_task) * plan.channel_tiles * plan.width_tiles *
                  plan.height_tiles;
+    plan.most_threads = kAnyThreads;
 }
 
 }  // namespace
