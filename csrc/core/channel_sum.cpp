@@ -298,7 +298,7 @@ int64_t threads_of_blocks(const ChannelSumPlan& plan, int64_t outer, int64_t siz
                                   magnitude(plan.row_stride[kInputs]) < kCacheLine;
     return are_side_by_side
                ? threads_for_written_runs(saturated_bytes(plan.rows, plan.operands * size))
-               : outer * of_position;
+               : std::min<int64_t>(outer, kAnyThreads) * of_position;
 }
 
 // kAlongPositions, staged: few where they are far apart in memory and rows are long. Where they are

@@ -200,7 +200,8 @@ void cut_into_tasks(Op::Plan& plan, int64_t row_bytes) {
             ? 1
             : std::max<int64_t>(1, kStagedElements / (plan.chunk * plan.rows_per_group));
     plan.groups = plan.rows.iterations() / extent * plan.groups_per_loop;
-    plan.most_threads = plan.rows.iterations() / extent * threads_of_plane(plan);
+    const int64_t planes = plan.rows.iterations() / extent;
+    plan.most_threads = std::min<int64_t>(planes, kAnyThreads) * threads_of_plane(plan);
 
     // Were groups the smallest: no number of threads changes this.
     const int64_t smallest = std::min(plan.rows_per_group, kMinColumns);
