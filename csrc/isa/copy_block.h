@@ -4,18 +4,14 @@
 #include <type_traits>
 #include <utility>
 
+#include "isa/copy_box.h"
 #include "isa/shuffle.h"
 #include "isa/transpose.h"
 
 namespace ascend_grad {
 namespace {
 
-// Strides in bytes. Loops get copies: compilers would load them anew after every store.
-struct Axis {
-    int64_t count;
-    int64_t from;
-    int64_t to;
-};
+// Loops get copies of axes: compilers would load them anew after every store.
 
 template <int kBytes>
 AG_INLINE void move_bytes(char* to, const char* from) {
@@ -80,9 +76,9 @@ inline void copy_every_second(char* to, const char* from, int64_t n) {
 }
 
 // Joins axes that one stride walks.
-inline void join(Axis* axes) {
-    for (int outer = 0; outer < 3; ++outer) {
-        for (int inner = 0; inner < 3; ++inner) {
+inline void join(Axis* axes, int n = 3) {
+    for (int outer = 0; outer < n; ++outer) {
+        for (int inner = 0; inner < n; ++inner) {
             Axis& of = axes[outer];
             Axis& to = axes[inner];
             const bool is_one = of.from == to.count * to.from && of.to == to.count * to.to;
@@ -138,21 +134,43 @@ AG_INLINE bool copy_every_second_runs(char* to, const char* from, Axis* axes, ch
     return true;
 }
 
-// Neighbours along `across` to where those along `along` are neighbours, in whole vectors. Returns
-// how many.
+// Neighbours along `across` to where those along `along` are neighbours: transposed in registers.
+// False, with nothing done, where blocks would be too empty for that (measured).
 template <class T>
-AG_INLINE int64_t copy_columns(char* to, const char* from, const Axis* axes, int across,
-                               int along) {
+AG_INLINE bool copy_columns(char* to, const char* from, const Axis* axes, int across, int along) {
     constexpr int64_t kSize = sizeof(T);
+    constexpr int64_t kFewest = kSize == 2 ? 192 : 128;  // elements of a block, in the mean
+    constexpr int64_t kLinesApart = 2 * kBlockRows<T>;  // shorter than a vector: copied apart first
     const Axis lines = axes[along], columns = axes[across], other = axes[3 - across - along];
-    const int64_t whole = columns.count / kLanes * kLanes;
-    if (whole == 0 || lines.from % kSize != 0) return 0;
+    const int64_t blocks =
+        (columns.count + kLanes - 1) / kLanes * ((lines.count + kBlockRows<T> - 1) / kBlockRows<T>);
+    if (lines.count * columns.count < blocks * kFewest || lines.from % kSize != 0) return false;
+    const auto copy = [&](char* first_to, const T* first, int64_t pitch, int64_t n, int64_t count) {
+        store_columns(first_to, columns.to, first, pitch, static_cast<int>(n),
+                      static_cast<int>(count), false);
+    };
     for (int64_t i = 0; i < other.count; ++i) {
-        store_columns(to + i * other.to, columns.to,
-                      reinterpret_cast<const T*>(from + i * other.from), lines.from / kSize,
-                      static_cast<int>(lines.count), static_cast<int>(whole), false);
+        char* const t = to + i * other.to;
+        const char* const f = from + i * other.from;
+        const auto column = [&](int64_t c) { return reinterpret_cast<const T*>(f) + c; };
+        if (columns.count < kLanes) {
+            alignas(kCacheLine) T apart[kLinesApart * kLanes];
+            for (int64_t first = 0; first < lines.count; first += kLinesApart) {
+                const Axis some = {least(kLinesApart, lines.count - first), lines.from,
+                                   kLanes * kSize};
+                copy_runs(reinterpret_cast<char*>(apart), f + first * lines.from, {1, 0, 0}, some,
+                          columns.count * kSize);
+                copy(t + first * kSize, apart, kLanes, some.count, columns.count);
+            }
+            continue;
+        }
+        // The last ones together with some before them.
+        const int64_t whole = columns.count / kLanes * kLanes, last = columns.count - kLanes;
+        copy(t, column(0), lines.from / kSize, lines.count, whole);
+        if (whole < columns.count)
+            copy(t + last * columns.to, column(last), lines.from / kSize, lines.count, kLanes);
     }
-    return whole;
+    return true;
 }
 
 template <class T>
@@ -170,12 +188,7 @@ AG_NOINLINE void copy_block_of(char* to, const char* from, Axis* axes, char* spa
             if (copy_every_second_runs<T>(to, from, axes, spare)) return;
         }
         const int across = find_axis(axes, kSize, 0), along = find_axis(axes, 0, kSize);
-        if (across >= 0 && along >= 0) {
-            const int64_t done = copy_columns<T>(to, from, axes, across, along);
-            to += done * axes[across].to;
-            from += done * kSize;
-            axes[across].count -= done;
-        }
+        if (across >= 0 && along >= 0 && copy_columns<T>(to, from, axes, across, along)) return;
     }
     int longest = 0;
     for (int i = 1; i < 3; ++i)

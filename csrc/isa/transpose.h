@@ -92,10 +92,16 @@ AG_INLINE void store_first_bits(T* p, const Lanes& x, int n) {
 template <class T>
 AG_NOINLINE void store_columns(char* to, int64_t stride, const T* from, int64_t pitch, int lines,
                                int columns, bool streams) {
+    constexpr auto kSize = static_cast<int64_t>(sizeof(T));
     streams = streams && is_whole_lines(to, stride);
+    // Whole vectors may be stored for parts of one: over lines stored before, or over what the
+    // columns behind are to fill.
+    const bool again = lines >= kBlockRows<T> && !streams;
+    const bool beyond = lines < kBlockRows<T> && stride == lines * kSize;
     for (int c = 0; c < columns; c += kLanes) {
         const int count = columns - c < kLanes ? columns - c : kLanes;
-        for (int first = 0; first < lines; first += kBlockRows<T>) {
+        for (int next = 0; next < lines; next += kBlockRows<T>) {
+            const int first = again && lines - next < kBlockRows<T> ? lines - kBlockRows<T> : next;
             const int rest = lines - first;
             const auto line = [&](int k) {
                 return from + (first + (k < rest ? k : 0)) * pitch + c;
@@ -112,9 +118,11 @@ AG_NOINLINE void store_columns(char* to, int64_t stride, const T* from, int64_t 
                 }
             }
             transpose_16x16(x);
-            char* p = to + c * stride + first * static_cast<int64_t>(sizeof(T));
+            char* p = to + c * stride + first * kSize;
             for (int i = 0; i < count; ++i, p += stride) {
-                if (rest < kBlockRows<T>) {
+                const bool has_room =
+                    beyond && (columns - c - i) * stride >= static_cast<int64_t>(sizeof(Lanes));
+                if (rest < kBlockRows<T> && !has_room) {
                     store_first_bits(reinterpret_cast<T*>(p), x[i], rest);
                 } else if (streams) {
                     stream_lines(p, reinterpret_cast<const char*>(&x[i]), sizeof(Lanes));

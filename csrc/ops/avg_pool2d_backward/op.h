@@ -11,6 +11,7 @@
 
 #include "core/layout.h"
 #include "core/operator.h"
+#include "core/panels.h"
 #include "device/plan.h"
 #include "isa/levels.h"
 
@@ -102,6 +103,7 @@ struct AvgPool2dBackward {
         bool streaming_fits;
         int64_t bytes;       // that the call moves
         uintptr_t prefetch;  // rows of quotients: how many bytes ahead grad_output is asked for
+        Panels panels;       // if any: tasks are these, and the rest is the plan of a dense one
     };
 
     struct Kernels {

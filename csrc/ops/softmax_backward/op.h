@@ -10,6 +10,7 @@
 
 #include "core/layout.h"
 #include "core/operator.h"
+#include "core/panels.h"
 #include "core/sum_block.h"
 #include "device/plan.h"
 #include "isa/levels.h"
@@ -82,6 +83,7 @@ struct SoftmaxBackward {
         bool is_buffered;      // and then results go by way of a buffer
         bool rows_fill_lines;  // kAlongRows: whole cache lines of the result
         int64_t bytes;         // that the call moves
+        Panels panels;         // if any: tasks are these, and the rest is the plan of a dense one
     };
 
     struct Kernels {

@@ -28,6 +28,14 @@ void Op::run(const Plan& plan, void* const* addresses, void* workspace) {
     if (plan.is_empty) return;
     const Kernels& kernels = OF_LEVEL_IN_USE(softmax_backward)[kernel_index(plan.dtype)];
     const int threads = threads_for(plan.bytes);
+    if (plan.panels.count > 0) {
+        char* const memory[] = {static_cast<char*>(addresses[0]), static_cast<char*>(addresses[1]),
+                                static_cast<char*>(addresses[2])};
+        return run_panels(plan.panels, memory, workspace, threads, [&](char* const* at) {
+            void* const dense[] = {at[0], at[1], at[2]};
+            kernels.whole(plan, dense, false, 0, plan.panels.tasks);
+        });
+    }
     const bool streaming = streams(plan, threads);
     if (!plan.split) {
         const auto sharing = static_cast<int>(std::min<int64_t>(threads, plan.most_threads));

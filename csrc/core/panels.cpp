@@ -1,0 +1,156 @@
+#include "core/panels.h"
+
+#include <algorithm>
+
+#include "core/cache_line.h"
+#include "core/integers.h"
+#include "isa/environment.h"
+
+namespace ascend_grad {
+namespace {
+
+// Of an operand's panel, so that all operands' stay in the second cache; but what whole axes take
+// may be more, and so may lines of neighbours.
+constexpr int64_t kPanelBytes = 128 << 10, kMostBytes = 32 << 20, kMostLineBytes = 1 << 20;
+// Of neighbours in memory, if there are as many: shorter runs are no gain.
+constexpr int64_t kShortestRun = kCacheLine / 2;
+// Behind an operand's panel: kernels may read some vectors beyond it, and panels of powers of two
+// had better not compete for the same places of a cache.
+constexpr int64_t kGap = 5 * kCacheLine;
+
+// Of an operand's panel.
+int64_t elements_of(const Panels& panels, int operand) {
+    int64_t n = 1;
+    for (int i = 0; i < panels.axes; ++i) n *= panels.extent(i, operand);
+    return n;
+}
+// Whether every operand's panel has at most so many bytes.
+bool fits(const Panels& panels, int64_t most) {
+    for (int k = 0; k < panels.operands; ++k)
+        if (elements_of(panels, k) > most / panels.size[k]) return false;
+    return true;
+}
+
+// Bytes of an operand's panel that follow each other where the tensor is dense, and the axis along
+// which a larger panel would have more of them, or -1.
+int64_t run_of(const Panels& panels, int operand, int& next) {
+    bool is_in_run[Panels::kMaxAxes] = {};
+    int64_t run = panels.size[operand];
+    for (;;) {
+        next = -1;
+        for (int i = 0; i < panels.axes; ++i) {
+            const PanelAxis& axis = panels.axis[i];
+            if (is_in_run[i] || axis.extent[operand] == 1) continue;
+            if (next < 0 ||
+                magnitude(axis.stride[operand]) < magnitude(panels.axis[next].stride[operand]))
+                next = i;
+        }
+        if (next < 0) return run;
+        const int64_t extent = panels.extent(next, operand);
+        run *= extent;
+        if (extent < panels.axis[next].extent[operand]) return run;
+        is_in_run[next] = true;
+    }
+}
+
+// Lengthens the operands' runs in memory, the shortest first, while they fit.
+void grow(Panels& panels) {
+    bool is_done[Loops::kMaxOperands] = {};
+    for (;;) {
+        int operand = -1, axis = -1;
+        int64_t shortest = 0;
+        for (int k = 0; k < panels.operands; ++k) {
+            int next;
+            const int64_t run = run_of(panels, k, next);
+            if (is_done[k] || next < 0 || (operand >= 0 && run >= shortest)) continue;
+            operand = k;
+            axis = next;
+            shortest = run;
+        }
+        if (operand < 0) return;
+        int64_t& box = panels.box[axis];
+        const int64_t before = box, extent = panels.axis[axis].extent[operand];
+        // Neighbours up to a line count more than what else fits.
+        const bool are_near =
+            magnitude(panels.axis[axis].stride[operand]) == panels.size[operand] &&
+            before * panels.size[operand] < kCacheLine;
+        box = std::min(extent, 2 * before);
+        if (fits(panels, are_near ? kMostLineBytes : kPanelBytes)) continue;
+        box = before;
+        is_done[operand] = true;
+    }
+}
+
+}  // namespace
+
+TensorView Panels::view(int operand, DataType dtype) const {
+    TensorView result;
+    result.dtype = dtype;
+    int64_t shape[kMaxAxes];
+    for (int i = 0; i < axes; ++i) shape[i] = extent(i, operand);
+    set_contiguous(result, axes, shape);
+    result.data = reinterpret_cast<void*>(static_cast<uintptr_t>(kAlignment + scratch[operand]));
+    return result;
+}
+
+bool cut_into_panels(Panels& panels, const PanelAxis* axes, int count, const DataType* dtypes,
+                     int operands, int64_t bytes) {
+    if (count > Panels::kMaxAxes) return false;
+    panels.axes = count;
+    panels.operands = operands;
+    for (int i = 0; i < count; ++i) {
+        panels.axis[i] = axes[i];
+        panels.box[i] = 1;
+    }
+    for (int k = 0; k < operands; ++k)
+        panels.size[k] = static_cast<int64_t>(data_type_size(dtypes[k]));
+    if (!fits(panels, kMostBytes)) return false;
+    grow(panels);
+    for (int k = 0; k < operands; ++k) {
+        int next;
+        if (run_of(panels, k, next) < kShortestRun && next >= 0) return false;
+    }
+    panels.count = 1;
+    for (int i = 0; i < count; ++i) {
+        if (axes[i].is_whole) continue;
+        panels.box[i] = even_part(axes[i].extent[0], panels.box[i]);
+        panels.count *= divide_up(axes[i].extent[0], panels.box[i]);
+    }
+    panels.shares = std::min<int64_t>(panels.count, threads_for(bytes));
+    int64_t end = 0;
+    for (int k = 0; k < operands; ++k) {
+        panels.scratch[k] = end;
+        end += round_up(elements_of(panels, k) * panels.size[k], Panels::kAlignment) + kGap;
+    }
+    panels.scratch[operands] = end;
+    return true;
+}
+
+int64_t first_panel(const Panels& panels, int64_t share) {
+    const int64_t rest = panels.count % panels.shares;
+    return share * (panels.count / panels.shares) + std::min(share, rest);
+}
+
+void copy_panel(const Panels& panels, int64_t panel, int operand, char* memory, char* scratch,
+                bool takes_back) {
+    Axis axes[Panels::kMaxAxes];
+    int64_t pitch = panels.size[operand];
+    for (int i = panels.axes - 1; i >= 0; --i) {
+        const PanelAxis& axis = panels.axis[i];
+        axes[i] = {panels.extent(i, operand), axis.stride[operand], pitch};
+        pitch *= axes[i].count;
+        if (axis.is_whole) continue;
+        const int64_t boxes = divide_up(axis.extent[operand], panels.box[i]);
+        const int64_t begin = panel % boxes * panels.box[i];
+        panel /= boxes;
+        memory += begin * axis.stride[operand];
+        axes[i].count = std::min(axes[i].count, axis.extent[operand] - begin);
+    }
+    const int64_t size = panels.size[operand];
+    const CopyBox copy = OF_LEVEL_IN_USE(copy_box)[size == 2 ? 0 : size == 4 ? 1 : 2];
+    if (!takes_back) return copy(scratch, memory, axes, panels.axes);
+    for (int i = 0; i < panels.axes; ++i) std::swap(axes[i].from, axes[i].to);
+    copy(memory, scratch, axes, panels.axes);
+}
+
+}  // namespace ascend_grad

@@ -1,0 +1,42 @@
+#include "isa/copy_box.h"
+
+#include "isa/copy_block.h"
+
+namespace ascend_grad {
+namespace {
+
+template <class T>
+void copy_box_of(char* to, const char* from, Axis* axes, int count) {
+    constexpr int64_t kSize = sizeof(T);
+    join(axes, count);
+    int left = 0;
+    for (int i = 0; i < count; ++i)
+        if (axes[i].count != 1) axes[left++] = axes[i];
+    while (left < 3) axes[left++] = {1, 0, 0};
+    // Those along which neighbours are neighbours come last, and after them what lies nearest.
+    const auto rank = [&](const Axis& a) {
+        return a.count == 1 ? int64_t{0} : a.from == kSize || a.to == kSize ? int64_t{1} : a.to;
+    };
+    for (int i = 1; i < left; ++i)
+        for (int j = i; j > 0 && rank(axes[j - 1]) < rank(axes[j]); --j)
+            std::swap(axes[j - 1], axes[j]);
+    int64_t outer = 1;
+    for (int i = 0; i < left - 3; ++i) outer *= axes[i].count;
+    for (int64_t n = 0; n < outer; ++n) {
+        int64_t from_offset = 0, to_offset = 0, rest = n;
+        for (int i = left - 4; i >= 0; --i) {
+            from_offset += rest % axes[i].count * axes[i].from;
+            to_offset += rest % axes[i].count * axes[i].to;
+            rest /= axes[i].count;
+        }
+        Axis inner[] = {axes[left - 3], axes[left - 2], axes[left - 1]};
+        copy_block<T>(to + to_offset, from + from_offset, inner, nullptr);
+    }
+}
+
+}  // namespace
+
+const CopyBox KERNELS::copy_box[3] = {copy_box_of<Float16>, copy_box_of<float>,
+                                      copy_box_of<double>};
+
+}  // namespace ascend_grad
