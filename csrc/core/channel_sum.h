@@ -12,6 +12,7 @@
 #include <cstdint>
 
 #include "core/layout.h"
+#include "core/panels.h"
 #include "core/parallel.h"
 #include "core/sum_block.h"
 
@@ -68,13 +69,21 @@ struct ChannelSumPlan {
     bool asks_into_second;   // into the second cache
     bool asks;               // kAlongPositions: loads are asked for
     bool asks_for_tiles;     // staged: for those of the next channels
+    Panels panels;           // if any: tasks are these, each with a panel_plan()
+    int64_t first_channel;   // of a panel, among those of the call
+    int64_t call_channels;
 
     // Inlined even without optimisation: instruction set levels must not share these.
     // Whether every operand is walked where it lies.
     __attribute__((always_inline)) bool is_direct() const { return !transposes && !stages; }
     __attribute__((always_inline)) int64_t partial_count() const {
-        return blocks * sums * channels;
+        return blocks * sums * call_channels;
     }
+    // Of the blocks' sums, up to whole cache lines, and of the panels' scratch behind them.
+    uint64_t partial_bytes() const {
+        return static_cast<uint64_t>(round_up(partial_count() * sizeof(float), kCacheLine));
+    }
+    uint64_t workspace_size() const;
 };
 
 // The blocks' sums, by block, sum and channel: of `channels` channels from `first` on.
@@ -104,6 +113,25 @@ void share_tasks(const ChannelSumPlan& plan, int threads, const Function& functi
     parallel_for(work_units(plan), threads, [&](int64_t begin, int64_t end) {
         const int64_t first = task_at(plan, begin), last = task_at(plan, end);
         if (first < last) function(first, last);
+    });
+}
+
+// Of a dense panel whose blocks are the call's from first_block on.
+ChannelSumPlan panel_plan(const ChannelSumPlan& call, int64_t panel, int64_t& first_block);
+
+// Calls run(plan, addresses of the operands' scratch, partials) for every panel of a call's `sums`,
+// whose workspace begins with the partials of all.
+template <class Plan, class Run>
+void run_panels(const Plan& plan, char* const* memory, void* workspace, int threads,
+                const Run& run) {
+    float* const partials = static_cast<float*>(workspace);
+    char* const scratch = static_cast<char*>(workspace) + plan.sums.partial_bytes();
+    run_panels(plan.sums.panels, memory, scratch, threads, [&](char* const* at, int64_t panel) {
+        int64_t block;
+        Plan part = plan;
+        part.sums = panel_plan(plan.sums, panel, block);
+        const int64_t skipped = block * part.sums.sums * part.sums.call_channels;
+        run(part, at, partials + skipped + part.sums.first_channel);
     });
 }
 

@@ -11,7 +11,7 @@
 namespace ascend_grad {
 
 struct Executor {
-    static constexpr size_t kPlanBytes = 1536;
+    static constexpr size_t kPlanBytes = 1664;
 
     const OperatorInfo* info = nullptr;
     uint64_t workspace_size = 0;        // bytes, to be aligned to 64

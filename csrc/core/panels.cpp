@@ -40,7 +40,7 @@ int64_t run_of(const Panels& panels, int operand, int& next) {
         next = -1;
         for (int i = 0; i < panels.axes; ++i) {
             const PanelAxis& axis = panels.axis[i];
-            if (is_in_run[i] || axis.extent[operand] == 1) continue;
+            if (is_in_run[i] || axis.extent[operand] == 1 || axis.stride[operand] == 0) continue;
             if (next < 0 ||
                 magnitude(axis.stride[operand]) < magnitude(panels.axis[next].stride[operand]))
                 next = i;
@@ -94,13 +94,14 @@ TensorView Panels::view(int operand, DataType dtype) const {
 }
 
 bool cut_into_panels(Panels& panels, const PanelAxis* axes, int count, const DataType* dtypes,
-                     int operands, int64_t bytes) {
+                     int operands, bool writes, int64_t bytes) {
     if (count > Panels::kMaxAxes) return false;
     panels.axes = count;
     panels.operands = operands;
+    panels.writes = writes;
     for (int i = 0; i < count; ++i) {
         panels.axis[i] = axes[i];
-        panels.box[i] = 1;
+        panels.box[i] = std::min(axes[i].unit, axes[i].extent[0]);
     }
     for (int k = 0; k < operands; ++k)
         panels.size[k] = static_cast<int64_t>(data_type_size(dtypes[k]));
@@ -113,7 +114,7 @@ bool cut_into_panels(Panels& panels, const PanelAxis* axes, int count, const Dat
     panels.count = 1;
     for (int i = 0; i < count; ++i) {
         if (axes[i].is_whole) continue;
-        panels.box[i] = even_part(axes[i].extent[0], panels.box[i]);
+        panels.box[i] = round_up(even_part(axes[i].extent[0], panels.box[i]), axes[i].unit);
         panels.count *= divide_up(axes[i].extent[0], panels.box[i]);
     }
     panels.shares = std::min<int64_t>(panels.count, threads_for(bytes));
@@ -124,6 +125,12 @@ bool cut_into_panels(Panels& panels, const PanelAxis* axes, int count, const Dat
     }
     panels.scratch[operands] = end;
     return true;
+}
+
+int64_t Panels::begin(int64_t panel, int i) const {
+    for (int k = axes - 1; k > i; --k)
+        if (!axis[k].is_whole) panel /= divide_up(axis[k].extent[0], box[k]);
+    return axis[i].is_whole ? 0 : panel % divide_up(axis[i].extent[0], box[i]) * box[i];
 }
 
 int64_t first_panel(const Panels& panels, int64_t share) {
@@ -137,14 +144,10 @@ void copy_panel(const Panels& panels, int64_t panel, int operand, char* memory, 
     int64_t pitch = panels.size[operand];
     for (int i = panels.axes - 1; i >= 0; --i) {
         const PanelAxis& axis = panels.axis[i];
-        axes[i] = {panels.extent(i, operand), axis.stride[operand], pitch};
-        pitch *= axes[i].count;
-        if (axis.is_whole) continue;
-        const int64_t boxes = divide_up(axis.extent[operand], panels.box[i]);
-        const int64_t begin = panel % boxes * panels.box[i];
-        panel /= boxes;
+        const int64_t begin = panels.begin(panel, i), extent = panels.extent(i, operand);
+        axes[i] = {std::min(extent, axis.extent[operand] - begin), axis.stride[operand], pitch};
+        pitch *= extent;
         memory += begin * axis.stride[operand];
-        axes[i].count = std::min(axes[i].count, axis.extent[operand] - begin);
     }
     const int64_t size = panels.size[operand];
     const CopyBox copy = OF_LEVEL_IN_USE(copy_box)[size == 2 ? 0 : size == 4 ? 1 : 2];

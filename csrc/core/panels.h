@@ -17,6 +17,7 @@ struct PanelAxis {
     int64_t extent[Loops::kMaxOperands];
     int64_t stride[Loops::kMaxOperands];  // bytes
     bool is_whole;
+    int64_t unit;  // else panels have multiples of it, but for the last one
 };
 
 struct Panels {
@@ -27,6 +28,7 @@ struct Panels {
     int64_t tasks;      // of a panel
     int64_t shares;     // of all panels, each with scratch of its own
     int32_t axes, operands;
+    bool writes;               // the last operand is an output
     PanelAxis axis[kMaxAxes];  // in the order of dense panels, outermost first
     int64_t box[kMaxAxes];     // extent of a panel along an axis
     int64_t size[Loops::kMaxOperands];
@@ -36,6 +38,8 @@ struct Panels {
     int64_t extent(int i, int operand) const {
         return axis[i].is_whole ? axis[i].extent[operand] : box[i];
     }
+    // A panel's first element along an axis.
+    int64_t begin(int64_t panel, int i) const;
     uint64_t workspace_size() const { return static_cast<uint64_t>(shares * scratch[operands]); }
     // An operand's dense panel, at an address with its alignment.
     TensorView view(int operand, DataType dtype) const;
@@ -44,7 +48,7 @@ struct Panels {
 // Cuts a call that moves so many bytes into panels. Its axes come in the order that dense panels
 // shall have. False where these are too many, or too long for panels that would gain something.
 bool cut_into_panels(Panels& panels, const PanelAxis* axes, int count, const DataType* dtypes,
-                     int operands, int64_t bytes);
+                     int operands, bool writes, int64_t bytes);
 
 // The first panel of a share.
 int64_t first_panel(const Panels& panels, int64_t share);
@@ -53,13 +57,13 @@ int64_t first_panel(const Panels& panels, int64_t share);
 void copy_panel(const Panels& panels, int64_t panel, int operand, char* memory, char* scratch,
                 bool takes_back);
 
-// Calls run(addresses of the operands' scratch) for every panel. The last operand is the output.
+// Calls run(addresses of the operands' scratch, panel) for every panel.
 template <class Run>
 void run_panels(const Panels& panels, char* const* memory, void* workspace, int threads,
                 const Run& run) {
     const auto some = static_cast<int>(threads < panels.shares ? threads : panels.shares);
     parallel_for(panels.shares, some, [&](int64_t begin, int64_t end) {
-        const int output = panels.operands - 1;
+        const int inputs = panels.operands - (panels.writes ? 1 : 0);
         for (int64_t share = begin; share < end; ++share) {
             char* const scratch =
                 static_cast<char*>(workspace) + share * panels.scratch[panels.operands];
@@ -67,10 +71,11 @@ void run_panels(const Panels& panels, char* const* memory, void* workspace, int 
             for (int k = 0; k < panels.operands; ++k) at[k] = scratch + panels.scratch[k];
             const int64_t last = first_panel(panels, share + 1);
             for (int64_t panel = first_panel(panels, share); panel < last; ++panel) {
-                for (int k = 0; k < output; ++k)
+                for (int k = 0; k < inputs; ++k)
                     copy_panel(panels, panel, k, memory[k], at[k], false);
-                run(at);
-                copy_panel(panels, panel, output, memory[output], at[output], true);
+                run(at, panel);
+                if (panels.writes)
+                    copy_panel(panels, panel, inputs, memory[inputs], at[inputs], true);
             }
         }
     });

@@ -37,8 +37,8 @@ class ChannelSum {
             channel_ = task % plan_.channel_tiles * plan_.channel_tile;
             channels_ = static_cast<int>(least(plan_.channel_tile, plan_.channels - channel_));
             partials_ = partials == nullptr ? Partials{kept_, kChannelTile, channel_}
-                                            : Partials{partials, plan_.channels, 0};
-            load(parameters_, channel_, channels_);
+                                            : Partials{partials, plan_.call_channels, 0};
+            load(parameters_, plan_.first_channel + channel_, channels_);
             for (int i = channels_; i < plan_.lanes_together * channels_; ++i)
                 parameters_[i] = parameters_[i - channels_];
             run(task);

@@ -5,6 +5,8 @@
 namespace ascend_grad {
 namespace {
 
+constexpr int64_t kNear = 4096;  // elements
+
 template <class T>
 void copy_box_of(char* to, const char* from, Axis* axes, int count) {
     constexpr int64_t kSize = sizeof(T);
@@ -20,6 +22,8 @@ void copy_box_of(char* to, const char* from, Axis* axes, int count) {
     for (int i = 1; i < left; ++i)
         for (int j = i; j > 0 && rank(axes[j - 1]) < rank(axes[j]); --j)
             std::swap(axes[j - 1], axes[j]);
+    // Copied one by one, elements should stay in the nearest cache.
+    const int64_t step = greatest(1, kNear / (axes[left - 2].count * axes[left - 1].count));
     int64_t outer = 1;
     for (int i = 0; i < left - 3; ++i) outer *= axes[i].count;
     for (int64_t n = 0; n < outer; ++n) {
@@ -29,8 +33,13 @@ void copy_box_of(char* to, const char* from, Axis* axes, int count) {
             to_offset += rest % axes[i].count * axes[i].to;
             rest /= axes[i].count;
         }
-        Axis inner[] = {axes[left - 3], axes[left - 2], axes[left - 1]};
-        copy_block<T>(to + to_offset, from + from_offset, inner, nullptr);
+        const Axis& far = axes[left - 3];
+        for (int64_t done = 0; done < far.count; done += step) {
+            Axis inner[] = {
+                {least(step, far.count - done), far.from, far.to}, axes[left - 2], axes[left - 1]};
+            copy_block<T>(to + to_offset + done * far.to, from + from_offset + done * far.from,
+                          inner, nullptr);
+        }
     }
 }
 

@@ -473,6 +473,7 @@ void take_panels(const Op::Args& args, Op::Plan& plan) {
     PanelAxis axes[kMaxRank];
     for (int i = 0; i < rank; ++i) {
         axes[i].is_whole = order[i] >= rank - 2;
+        axes[i].unit = 1;
         for (int k = 0; k < 2; ++k) {
             axes[i].extent[k] = tensors[k]->shape[order[i]];
             axes[i].stride[k] = tensors[k]->strides[order[i]];
@@ -480,7 +481,7 @@ void take_panels(const Op::Args& args, Op::Plan& plan) {
     }
     Panels panels{};
     const DataType dtypes[] = {plan.dtype, plan.dtype};
-    if (!cut_into_panels(panels, axes, rank, dtypes, 2, plan.bytes)) return;
+    if (!cut_into_panels(panels, axes, rank, dtypes, 2, true, plan.bytes)) return;
     TensorView views[2];
     for (int k = 0; k < 2; ++k) {
         const TensorView dense = panels.view(k, plan.dtype);

@@ -35,7 +35,7 @@ void Op::run(const Plan& plan, void* const* addresses, void* workspace) {
     if (plan.panels.count > 0) {
         char* const memory[] = {static_cast<char*>(addresses[kGradOutput]),
                                 static_cast<char*>(addresses[kGradInput])};
-        return run_panels(plan.panels, memory, workspace, threads, [&](char* const* at) {
+        return run_panels(plan.panels, memory, workspace, threads, [&](char* const* at, int64_t) {
             void* const dense[] = {at[0], nullptr, at[1]};
             kernels.run(plan, dense, false, 0, plan.panels.tasks);
         });

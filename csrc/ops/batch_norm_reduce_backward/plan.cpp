@@ -25,9 +25,9 @@ Op::Plan Op::plan(const Args& args) {
     plan_channel_sum(plan.sums, views, 2, 2);
     plan.bytes =
         saturated_bytes(input.numel, 2 * static_cast<int64_t>(data_type_size(input.dtype)));
-    plan.in_one_pass = plan.sums.blocks == 1;
+    plan.in_one_pass = plan.sums.blocks == 1 && plan.sums.panels.count == 0;
     if (plan.in_one_pass) return plan;
-    plan.workspace_size = static_cast<uint64_t>(plan.sums.partial_count()) * sizeof(float);
+    plan.workspace_size = plan.sums.workspace_size();
     return plan;
 }
 

@@ -19,11 +19,22 @@ void Op::run(const Plan& plan, void* const* addresses, void* workspace) {
     }
     const Kernels& kernels = OF_LEVEL_IN_USE(batch_norm_reduce_backward)[kernel_index(plan.dtype)];
     float* partials = plan.in_one_pass ? nullptr : static_cast<float*>(workspace);
-    share_tasks(plan.sums, threads_for(plan.bytes), [&](int64_t begin, int64_t end) {
-        kernels.accumulate(plan, addresses, partials, begin, end);
-    });
+    const int threads = threads_for(plan.bytes);
+    if (plan.sums.panels.count > 0) {
+        char* const memory[] = {static_cast<char*>(addresses[kGradOut]),
+                                static_cast<char*>(addresses[kInput])};
+        const auto accumulate = [&](const Plan& part, char* const* at, float* sums) {
+            void* const dense[] = {at[0], at[1], addresses[kMean]};
+            kernels.accumulate(part, dense, sums, 0, part.sums.tasks);
+        };
+        run_panels(plan, memory, workspace, threads, accumulate);
+    } else {
+        share_tasks(plan.sums, threads, [&](int64_t begin, int64_t end) {
+            kernels.accumulate(plan, addresses, partials, begin, end);
+        });
+    }
     if (plan.in_one_pass) return;
-    const int64_t partial_bytes = static_cast<int64_t>(plan.workspace_size);
+    const auto partial_bytes = static_cast<int64_t>(plan.sums.partial_bytes());
     parallel_for(
         (plan.channels + kFinishTile - 1) / kFinishTile, threads_for(partial_bytes),
         [&](int64_t begin, int64_t end) { kernels.finish(plan, addresses, partials, begin, end); });

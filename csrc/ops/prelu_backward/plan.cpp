@@ -67,8 +67,8 @@ Op::Plan Op::plan(const Args& args) {
     plan_channel_sum(plan.sums, views, 3, 1);
     const int64_t bytes_per_element = 3 * static_cast<int64_t>(data_type_size(self.dtype));
     plan.bytes = saturated_bytes(self.numel, bytes_per_element);
-    plan.streams = streams(plan.sums, args);
-    plan.in_one_pass = plan.sums.blocks == 1 && !plan.one_weight;
+    plan.streams = plan.sums.panels.count == 0 && streams(plan.sums, args);
+    plan.in_one_pass = plan.sums.blocks == 1 && plan.sums.panels.count == 0 && !plan.one_weight;
     if (plan.in_one_pass) {
         const auto size = static_cast<int64_t>(data_type_size(plan.dtype));
         const auto is_dense = [&](const Loops& loops) {
@@ -78,7 +78,7 @@ Op::Plan Op::plan(const Args& args) {
                               is_dense(plan.weight) && is_dense(plan.grad_weight);
         return plan;
     }
-    plan.workspace_size = static_cast<uint64_t>(plan.sums.partial_count()) * sizeof(float);
+    plan.workspace_size = plan.sums.workspace_size();
     return plan;
 }
 

@@ -19,11 +19,22 @@ void Op::run(const Plan& plan, void* const* addresses, void* workspace) {
     const Kernels& kernels = OF_LEVEL_IN_USE(prelu_backward)[kernel_index(plan.dtype)];
     float* partials = plan.in_one_pass ? nullptr : static_cast<float*>(workspace);
     const int threads = threads_for(plan.bytes);
-    share_tasks(plan.sums, threads, [&](int64_t begin, int64_t end) {
-        kernels.accumulate(plan, addresses, partials, begin, end);
-    });
+    if (plan.sums.panels.count > 0) {
+        char* const memory[] = {static_cast<char*>(addresses[kGradOutput]),
+                                static_cast<char*>(addresses[kSelf]),
+                                static_cast<char*>(addresses[kGradInput])};
+        const auto accumulate = [&](const Plan& part, char* const* at, float* sums) {
+            void* const dense[] = {at[0], at[1], addresses[kWeight], at[2]};
+            kernels.accumulate(part, dense, sums, 0, part.sums.tasks);
+        };
+        run_panels(plan, memory, workspace, threads, accumulate);
+    } else {
+        share_tasks(plan.sums, threads, [&](int64_t begin, int64_t end) {
+            kernels.accumulate(plan, addresses, partials, begin, end);
+        });
+    }
     if (plan.in_one_pass) return;
-    const int64_t partial_bytes = static_cast<int64_t>(plan.workspace_size);
+    const auto partial_bytes = static_cast<int64_t>(plan.sums.partial_bytes());
     const int64_t tiles = plan.one_weight ? 1 : (plan.channels + kFinishTile - 1) / kFinishTile;
     parallel_for(tiles, threads_for(partial_bytes), [&](int64_t begin, int64_t end) {
         kernels.finish(plan, addresses, partials, begin, end);

@@ -335,6 +335,7 @@ void take_panels(const Op::Args& args, Op::Plan& plan) {
     for (int i = 0; i < count; ++i) {
         PanelAxis& axis = axes[i];
         axis.is_whole = i == place;
+        axis.unit = 1;
         const int d = i < place ? i : i - 1;
         for (int k = 0; k < 3; ++k) {
             axis.extent[k] = axis.is_whole ? plan.length : plan.rows.extent[d];
@@ -343,7 +344,7 @@ void take_panels(const Op::Args& args, Op::Plan& plan) {
     }
     Panels panels{};
     const DataType dtypes[] = {plan.dtype, plan.dtype, plan.out_dtype};
-    if (!cut_into_panels(panels, axes, count, dtypes, 3, plan.bytes)) return;
+    if (!cut_into_panels(panels, axes, count, dtypes, 3, true, plan.bytes)) return;
     TensorView views[3];
     Op::Args dense_args = args;
     dense_args.dim = place;

@@ -31,7 +31,7 @@ void Op::run(const Plan& plan, void* const* addresses, void* workspace) {
     if (plan.panels.count > 0) {
         char* const memory[] = {static_cast<char*>(addresses[0]), static_cast<char*>(addresses[1]),
                                 static_cast<char*>(addresses[2])};
-        return run_panels(plan.panels, memory, workspace, threads, [&](char* const* at) {
+        return run_panels(plan.panels, memory, workspace, threads, [&](char* const* at, int64_t) {
             void* const dense[] = {at[0], at[1], at[2]};
             kernels.whole(plan, dense, false, 0, plan.panels.tasks);
         });
