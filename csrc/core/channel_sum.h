@@ -116,23 +116,12 @@ void share_tasks(const ChannelSumPlan& plan, int threads, const Function& functi
     });
 }
 
+// The rest of a plan whose operands, cut into blocks already, are walked where they lie; `size` of
+// an element.
+void plan_walk(ChannelSumPlan& plan, int64_t size);
+// Cuts the call into panels if its operands' lines would be split, and it can be cut.
+void take_panels(ChannelSumPlan& plan, DataType dtype);
 // Of a dense panel whose blocks are the call's from first_block on.
 ChannelSumPlan panel_plan(const ChannelSumPlan& call, int64_t panel, int64_t& first_block);
-
-// Calls run(plan, addresses of the operands' scratch, partials) for every panel of a call's `sums`,
-// whose workspace begins with the partials of all.
-template <class Plan, class Run>
-void run_panels(const Plan& plan, char* const* memory, void* workspace, int threads,
-                const Run& run) {
-    float* const partials = static_cast<float*>(workspace);
-    char* const scratch = static_cast<char*>(workspace) + plan.sums.partial_bytes();
-    run_panels(plan.sums.panels, memory, scratch, threads, [&](char* const* at, int64_t panel) {
-        int64_t block;
-        Plan part = plan;
-        part.sums = panel_plan(plan.sums, panel, block);
-        const int64_t skipped = block * part.sums.sums * part.sums.call_channels;
-        run(part, at, partials + skipped + part.sums.first_channel);
-    });
-}
 
 }  // namespace ascend_grad

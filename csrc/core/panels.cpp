@@ -4,7 +4,7 @@
 
 #include "core/cache_line.h"
 #include "core/integers.h"
-#include "isa/environment.h"
+#include "core/parallel.h"
 
 namespace ascend_grad {
 namespace {
@@ -133,27 +133,8 @@ int64_t Panels::begin(int64_t panel, int i) const {
     return axis[i].is_whole ? 0 : panel % divide_up(axis[i].extent[0], box[i]) * box[i];
 }
 
-int64_t first_panel(const Panels& panels, int64_t share) {
-    const int64_t rest = panels.count % panels.shares;
-    return share * (panels.count / panels.shares) + std::min(share, rest);
-}
-
-void copy_panel(const Panels& panels, int64_t panel, int operand, char* memory, char* scratch,
-                bool takes_back) {
-    Axis axes[Panels::kMaxAxes];
-    int64_t pitch = panels.size[operand];
-    for (int i = panels.axes - 1; i >= 0; --i) {
-        const PanelAxis& axis = panels.axis[i];
-        const int64_t begin = panels.begin(panel, i), extent = panels.extent(i, operand);
-        axes[i] = {std::min(extent, axis.extent[operand] - begin), axis.stride[operand], pitch};
-        pitch *= extent;
-        memory += begin * axis.stride[operand];
-    }
-    const int64_t size = panels.size[operand];
-    const CopyBox copy = OF_LEVEL_IN_USE(copy_box)[size == 2 ? 0 : size == 4 ? 1 : 2];
-    if (!takes_back) return copy(scratch, memory, axes, panels.axes);
-    for (int i = 0; i < panels.axes; ++i) std::swap(axes[i].from, axes[i].to);
-    copy(memory, scratch, axes, panels.axes);
+int64_t Panels::first_of_share(int64_t share) const {
+    return share * (count / shares) + std::min(share, count % shares);
 }
 
 }  // namespace ascend_grad

@@ -7,8 +7,6 @@
 #include <cstdint>
 
 #include "core/layout.h"
-#include "core/parallel.h"
-#include "isa/copy_box.h"
 
 namespace ascend_grad {
 
@@ -21,7 +19,7 @@ struct PanelAxis {
 };
 
 struct Panels {
-    static constexpr int kMaxAxes = kBoxAxes;
+    static constexpr int kMaxAxes = 6;
     static constexpr int64_t kAlignment = 64;
 
     int64_t count = 0;  // 0: the call is not cut
@@ -38,6 +36,7 @@ struct Panels {
     int64_t extent(int i, int operand) const {
         return axis[i].is_whole ? axis[i].extent[operand] : box[i];
     }
+    int64_t first_of_share(int64_t share) const;
     // A panel's first element along an axis.
     int64_t begin(int64_t panel, int i) const;
     uint64_t workspace_size() const { return static_cast<uint64_t>(shares * scratch[operands]); }
@@ -49,36 +48,5 @@ struct Panels {
 // shall have. False where these are too many, or too long for panels that would gain something.
 bool cut_into_panels(Panels& panels, const PanelAxis* axes, int count, const DataType* dtypes,
                      int operands, bool writes, int64_t bytes);
-
-// The first panel of a share.
-int64_t first_panel(const Panels& panels, int64_t share);
-// An operand's panel from memory to scratch, or back. What a panel at the end of an axis lacks
-// stays as it was: nothing depends on it.
-void copy_panel(const Panels& panels, int64_t panel, int operand, char* memory, char* scratch,
-                bool takes_back);
-
-// Calls run(addresses of the operands' scratch, panel) for every panel.
-template <class Run>
-void run_panels(const Panels& panels, char* const* memory, void* workspace, int threads,
-                const Run& run) {
-    const auto some = static_cast<int>(threads < panels.shares ? threads : panels.shares);
-    parallel_for(panels.shares, some, [&](int64_t begin, int64_t end) {
-        const int inputs = panels.operands - (panels.writes ? 1 : 0);
-        for (int64_t share = begin; share < end; ++share) {
-            char* const scratch =
-                static_cast<char*>(workspace) + share * panels.scratch[panels.operands];
-            char* at[Loops::kMaxOperands];
-            for (int k = 0; k < panels.operands; ++k) at[k] = scratch + panels.scratch[k];
-            const int64_t last = first_panel(panels, share + 1);
-            for (int64_t panel = first_panel(panels, share); panel < last; ++panel) {
-                for (int k = 0; k < inputs; ++k)
-                    copy_panel(panels, panel, k, memory[k], at[k], false);
-                run(at, panel);
-                if (panels.writes)
-                    copy_panel(panels, panel, inputs, memory[inputs], at[inputs], true);
-            }
-        }
-    });
-}
 
 }  // namespace ascend_grad

@@ -13,7 +13,6 @@ struct Axis {
     int64_t from;
     int64_t to;
 };
-inline constexpr int kBoxAxes = 6;
 
 // By the logarithm of elements' bytes less one: 2, 4, 8. The axes' order is free, and changed.
 using CopyBox = void (*)(char* to, const char* from, Axis* axes, int count);

@@ -117,6 +117,8 @@ struct AvgPool2dBackward {
     static TensorView describe_output(const Args& args, int output);
     static Status check(const Args& args);
     static Plan plan(const Args& args);
+    // Of tensors that are walked where they lie.
+    static Plan direct_plan(const Args& args);
     static void run(const Plan& plan, void* const* addresses, void* workspace);
     // The same call on an Ascend device.
     static Status device_plan(const Args& args, const device::Product& product, device::Plan& plan);

@@ -2,6 +2,7 @@
 #include "core/processor.h"
 #include "core/streaming.h"
 #include "isa/environment.h"
+#include "isa/run_panels.h"
 #include "ops/avg_pool2d_backward/op.h"
 
 namespace ascend_grad {

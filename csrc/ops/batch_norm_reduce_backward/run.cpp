@@ -1,5 +1,6 @@
 #include "core/parallel.h"
 #include "isa/environment.h"
+#include "isa/run_panels.h"
 #include "ops/batch_norm_reduce_backward/op.h"
 
 namespace ascend_grad {

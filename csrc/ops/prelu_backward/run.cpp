@@ -1,5 +1,6 @@
 #include "core/parallel.h"
 #include "isa/environment.h"
+#include "isa/run_panels.h"
 #include "ops/prelu_backward/op.h"
 
 namespace ascend_grad {

@@ -234,11 +234,12 @@ bool asks_for_next_plane(const Op::Plan& plan, int64_t size) {
     return false;
 }
 
-// Of tensors that are walked where they lie.
-Op::Plan plan_of_rows(const Op::Args& args) {
-    const TensorView& grad = *args.tensors[Op::kGradOutput];
-    const TensorView& out = *args.tensors[Op::kOut];
-    Op::Plan plan{};
+}  // namespace
+
+Op::Plan Op::direct_plan(const Args& args) {
+    const TensorView& grad = *args.tensors[kGradOutput];
+    const TensorView& out = *args.tensors[kOut];
+    Plan plan{};
     plan.is_empty = args.is_empty();
     plan.dtype = grad.dtype;
     plan.out_dtype = out.dtype;
@@ -271,103 +272,20 @@ Op::Plan plan_of_rows(const Op::Args& args) {
                    (plan.asks || !streaming_pays(plan.bytes, false, Gain::kOnceNotKept));
     plan.asks_for_rows = plan.asks && processor().far_along_memory &&
                          plan.dtype == DataType::kFloat32 && plan.out_dtype == plan.dtype &&
-                         plan.traversal == Op::Traversal::kAlongRows && plan.step == 1 &&
+                         plan.traversal == Traversal::kAlongRows && plan.step == 1 &&
                          plan.chunks == 1;
     plan.asks_into_second = processor().into_second;
-    plan.streaming_fits = out.data != grad.data && out.data != args.tensors[Op::kOutput]->data &&
-                          plan.traversal != Op::Traversal::kStaged &&
-                          (plan.traversal != Op::Traversal::kAcrossRows || plan.is_plane ||
-                           runs_fill_lines(plan, out));
-    plan.rows_fill_lines = plan.traversal == Op::Traversal::kAlongRows &&
-                           has_whole_lines(out, {plan.length, plan.chunk});
+    plan.streaming_fits =
+        out.data != grad.data && out.data != args.tensors[kOutput]->data &&
+        plan.traversal != Traversal::kStaged &&
+        (plan.traversal != Traversal::kAcrossRows || plan.is_plane || runs_fill_lines(plan, out));
+    plan.rows_fill_lines =
+        plan.traversal == Traversal::kAlongRows && has_whole_lines(out, {plan.length, plan.chunk});
     const int64_t row_bytes = saturated_bytes(plan.length, size);
     plan.is_buffered =
-        plan.traversal == Op::Traversal::kAlongRows
-            ? row_bytes < Op::kShortRow || (row_bytes < kLongRun && !plan.rows_fill_lines)
+        plan.traversal == Traversal::kAlongRows
+            ? row_bytes < kShortRow || (row_bytes < kLongRun && !plan.rows_fill_lines)
             : plan.is_plane;
-    return plan;
-}
-
-// Whether some operand's lines would be read or written in parts, here and there (measured).
-bool splits_lines(const Op::Plan& plan) {
-    constexpr int64_t kFew = 8;
-    const int inner = plan.rows.count - 1;
-    if (inner == 0) return false;
-    const int64_t columns = plan.rows.extent[inner];
-    const auto size = [&](int k) {
-        return static_cast<int64_t>(data_type_size(k == Op::kOut ? plan.out_dtype : plan.dtype));
-    };
-    switch (plan.traversal) {
-        case Op::Traversal::kAcrossRows:
-            return !plan.is_plane && columns * size(0) <= 2 * kCacheLine;
-        case Op::Traversal::kAlongRows:
-            for (int k = 0; k < 3; ++k) {
-                const bool follow = plan.rows.stride[inner][k] == plan.length * size(k);
-                if (!follow && plan.length > 1 && plan.length <= kFew) return true;
-            }
-            return false;
-        case Op::Traversal::kStaged:
-            break;
-        default:
-            return false;
-    }
-    // Its neighbours are along neither of a tile's axes; few of either kind are no reason.
-    if (std::min(plan.length, columns) < kFew) return false;
-    for (int k = 0; k < 3; ++k) {
-        const int64_t nearest =
-            std::min(magnitude(plan.stride[k]), magnitude(plan.rows.stride[inner][k]));
-        for (int d = 0; d < inner; ++d) {
-            if (magnitude(plan.rows.stride[d][k]) < nearest && plan.rows.extent[d] >= kFew)
-                return true;
-        }
-    }
-    return false;
-}
-
-// Makes it a plan of panels, if the call can be cut into some: as out lies in memory.
-void take_panels(const Op::Args& args, Op::Plan& plan) {
-    PanelAxis axes[kMaxRank + 1];
-    const int count = plan.rows.count + 1;
-    int place = count - 1;
-    while (place > 0 &&
-           magnitude(plan.rows.stride[place - 1][Op::kOut]) < magnitude(plan.stride[Op::kOut]))
-        --place;
-    for (int i = 0; i < count; ++i) {
-        PanelAxis& axis = axes[i];
-        axis.is_whole = i == place;
-        axis.unit = 1;
-        const int d = i < place ? i : i - 1;
-        for (int k = 0; k < 3; ++k) {
-            axis.extent[k] = axis.is_whole ? plan.length : plan.rows.extent[d];
-            axis.stride[k] = axis.is_whole ? plan.stride[k] : plan.rows.stride[d][k];
-        }
-    }
-    Panels panels{};
-    const DataType dtypes[] = {plan.dtype, plan.dtype, plan.out_dtype};
-    if (!cut_into_panels(panels, axes, count, dtypes, 3, true, plan.bytes)) return;
-    TensorView views[3];
-    Op::Args dense_args = args;
-    dense_args.dim = place;
-    for (int k = 0; k < 3; ++k) {
-        views[k] = panels.view(k, dtypes[k]);
-        dense_args.tensors[k] = &views[k];
-    }
-    Op::Plan dense = plan_of_rows(dense_args);
-    if (dense.split) return;
-    panels.tasks = dense.tasks;
-    dense.tasks = panels.count;
-    dense.most_threads = kAnyThreads;
-    dense.bytes = plan.bytes;
-    dense.workspace_size = panels.workspace_size();
-    dense.panels = panels;
-    plan = dense;
-}
-
-}  // namespace
-
-Op::Plan Op::plan(const Args& args) {
-    Plan plan = plan_of_rows(args);
-    if (!plan.is_empty && splits_lines(plan)) take_panels(args, plan);
     return plan;
 }
 

@@ -3,6 +3,7 @@
 #include "core/parallel.h"
 #include "core/streaming.h"
 #include "isa/environment.h"
+#include "isa/run_panels.h"
 #include "ops/softmax_backward/op.h"
 
 namespace ascend_grad {

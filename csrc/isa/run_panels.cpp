@@ -1,0 +1,29 @@
+#include "isa/run_panels.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "isa/copy_box.h"
+#include "isa/environment.h"
+
+namespace ascend_grad {
+
+void copy_panel(const Panels& panels, int64_t panel, int operand, char* memory, char* scratch,
+                bool takes_back) {
+    Axis axes[Panels::kMaxAxes];
+    const int64_t size = panels.size[operand];
+    int64_t pitch = size;
+    for (int i = panels.axes - 1; i >= 0; --i) {
+        const PanelAxis& axis = panels.axis[i];
+        const int64_t begin = panels.begin(panel, i), extent = panels.extent(i, operand);
+        axes[i] = {std::min(extent, axis.extent[operand] - begin), axis.stride[operand], pitch};
+        pitch *= extent;
+        memory += begin * axis.stride[operand];
+    }
+    const CopyBox copy = OF_LEVEL_IN_USE(copy_box)[size == 2 ? 0 : size == 4 ? 1 : 2];
+    if (!takes_back) return copy(scratch, memory, axes, panels.axes);
+    for (int i = 0; i < panels.axes; ++i) std::swap(axes[i].from, axes[i].to);
+    copy(memory, scratch, axes, panels.axes);
+}
+
+}  // namespace ascend_grad

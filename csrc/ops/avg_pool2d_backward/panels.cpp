@@ -1,0 +1,105 @@
+// Calls that are cut into panels (core/panels.h).
+#include <algorithm>
+#include <numeric>
+
+#include "core/integers.h"
+#include "ops/avg_pool2d_backward/op.h"
+
+namespace ascend_grad {
+
+using Op = AvgPool2dBackward;
+
+namespace {
+
+// The first `rank` axes: along which elements lie nearest to each other; -1 without such.
+int nearest_axis(const TensorView& view, int rank) {
+    int nearest = -1;
+    for (int i = 0; i < rank; ++i) {
+        if (view.shape[i] == 1 || view.strides[i] == 0) continue;
+        if (nearest < 0 || magnitude(view.strides[i]) < magnitude(view.strides[nearest]))
+            nearest = i;
+    }
+    return nearest;
+}
+
+// Whether no traversal reads and writes whole cache lines: results lie nearest along columns of a
+// plane, or the gradient's neighbours are neither along rows nor those of the results; or rows are
+// short and far apart (measured). What is gathered had better not be copied twice.
+bool splits_lines(const Op::Args& args, const Op::Plan& plan) {
+    constexpr int64_t kLongRow = 1024;  // bytes
+    if (plan.height.windows * plan.width.windows == 0 || plan.gathers ||
+        plan.traversal == Op::Traversal::kFill)
+        return false;
+    const TensorView& grad = *args.tensors[Op::kGradOutput];
+    const TensorView& grad_input = *args.tensors[Op::kGradInput];
+    const int rank = grad_input.rank, height = rank - 2, width = rank - 1;
+    const int of_grad = nearest_axis(grad, rank), of_result = nearest_axis(grad_input, rank);
+    if (of_grad < 0 || of_result < 0) return false;
+    if (of_result == height) return true;
+    if (of_result != width) return of_grad != of_result;
+    if (of_grad != width) return of_grad != nearest_axis(grad_input, height);
+    const int64_t row = plan.width.extent * static_cast<int64_t>(data_type_size(plan.dtype));
+    return plan.height.extent > 1 && grad_input.strides[height] != row && row < kLongRow;
+}
+
+// The order of a panel's axes, which is that of the result: planes, rows and columns, but with the
+// nearest planes last where they are nearer than rows and columns.
+void order_axes(const TensorView& grad_input, int* order) {
+    const int rank = grad_input.rank, height = rank - 2;
+    const auto stride = [&](int axis) { return magnitude(grad_input.strides[axis]); };
+    std::iota(order, order + rank, 0);
+    std::stable_sort(order, order + height, [&](int a, int b) { return stride(a) > stride(b); });
+    const int nearest = nearest_axis(grad_input, rank);
+    int* const place = std::find(order, order + height, nearest);
+    if (place != order + height) std::rotate(place, place + 1, order + rank);
+}
+
+// Makes it a plan of panels, if the call can be cut into some.
+void take_panels(const Op::Args& args, Op::Plan& plan) {
+    const TensorView* tensors[] = {args.tensors[Op::kGradOutput], args.tensors[Op::kGradInput]};
+    const int rank = tensors[1]->rank;
+    int order[kMaxRank];
+    order_axes(*tensors[1], order);
+    PanelAxis axes[kMaxRank];
+    for (int i = 0; i < rank; ++i) {
+        axes[i].is_whole = order[i] >= rank - 2;
+        axes[i].unit = 1;
+        for (int k = 0; k < 2; ++k) {
+            axes[i].extent[k] = tensors[k]->shape[order[i]];
+            axes[i].stride[k] = tensors[k]->strides[order[i]];
+        }
+    }
+    Panels panels{};
+    const DataType dtypes[] = {plan.dtype, plan.dtype};
+    if (!cut_into_panels(panels, axes, rank, dtypes, 2, true, plan.bytes)) return;
+    TensorView views[2];
+    for (int k = 0; k < 2; ++k) {
+        const TensorView dense = panels.view(k, plan.dtype);
+        views[k] = dense;
+        for (int i = 0; i < rank; ++i) {
+            views[k].shape[order[i]] = dense.shape[i];
+            views[k].strides[order[i]] = dense.strides[i];
+        }
+    }
+    Op::Args dense_args = args;
+    dense_args.tensors[Op::kGradOutput] = &views[0];
+    dense_args.tensors[Op::kGradInput] = &views[1];
+    Op::Plan dense = Op::direct_plan(dense_args);
+    panels.tasks = dense.tasks;
+    dense.tasks = panels.count;
+    dense.most_threads = panels.shares;
+    dense.bytes = plan.bytes;
+    dense.workspace_size = panels.workspace_size();
+    dense.panels = panels;
+    plan = dense;
+}
+
+}  // namespace
+
+Op::Plan Op::plan(const Args& args) {
+    Plan plan = direct_plan(args);
+    if (!plan.is_empty && splits_lines(args, plan)) take_panels(args, plan);
+    return plan;
+}
+
+}  // namespace ascend_grad
