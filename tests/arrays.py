@@ -59,16 +59,19 @@ def reach(shape: tuple[int, ...], strides: tuple[int, ...]) -> tuple[int, int]:
 def place(
     shape: tuple[int, ...],
     dtype: np.dtype,
-    layout: str,
+    layout: str | tuple[int, ...],
     rng: np.random.Generator,
     broadcast: tuple[int, ...] = (),
 ) -> Placed:
-    """An array over random bytes. Axes in `broadcast` get stride 0 (inputs only)."""
+    """An array over random bytes. `layout`: one of LAYOUTS, or the axes, outermost in memory first,
+    without gaps. Axes in `broadcast` get stride 0 (inputs only)."""
     rank = len(shape)
-    order = list(range(rank))  # outermost in memory first
+    order = list(range(rank))
     steps, margins = [1] * rank, [0] * rank
     shift = gap = 0
-    if layout == "transposed":
+    if isinstance(layout, tuple):
+        order = list(layout)
+    elif layout == "transposed":
         order.reverse()
     elif layout == "channels_last" and rank > 2:
         order = [0, *range(2, rank), 1]
@@ -106,7 +109,10 @@ def place(
 
 
 def place_values(
-    values: np.ndarray, layout: str, rng: np.random.Generator, broadcast: tuple[int, ...] = ()
+    values: np.ndarray,
+    layout: str | tuple[int, ...],
+    rng: np.random.Generator,
+    broadcast: tuple[int, ...] = (),
 ) -> Placed:
     placed = place(values.shape, values.dtype, layout, rng, broadcast)
     placed.array[...] = values
