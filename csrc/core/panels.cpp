@@ -5,6 +5,8 @@
 #include "core/cache_line.h"
 #include "core/integers.h"
 #include "core/parallel.h"
+#include "core/processor.h"
+#include "core/streaming.h"
 
 namespace ascend_grad {
 namespace {
@@ -81,6 +83,27 @@ void grow(Panels& panels) {
     }
 }
 
+// In a cache: how many threads had better share the panels. Those along the outermost axis that is
+// cut each write a part of what lies along it, as often as there is more outside.
+int sharing_threads(const Panels& panels) {
+    const int output = panels.operands - 1;
+    const auto stride = [&](int i) { return magnitude(panels.axis[i].stride[output]); };
+    const auto extent = [&](int i) { return panels.axis[i].extent[output]; };
+    int cut = -1;
+    for (int i = 0; i < panels.axes; ++i) {
+        const bool is_cut = !panels.axis[i].is_whole && panels.box[i] < extent(i);
+        if (is_cut && (cut < 0 || stride(i) > stride(cut))) cut = i;
+    }
+    if (cut < 0 || !panels.writes) return kAnyThreads;
+    for (int i = 0; i < panels.axes; ++i) {
+        if (extent(i) > 1 && stride(i) > stride(cut)) {
+            return threads_for_written_runs(
+                saturated_bytes(extent(cut), stride(cut) * panels.operands));
+        }
+    }
+    return kAnyThreads;
+}
+
 }  // namespace
 
 TensorView Panels::view(int operand, DataType dtype) const {
@@ -117,7 +140,8 @@ bool cut_into_panels(Panels& panels, const PanelAxis* axes, int count, const Dat
         panels.box[i] = round_up(even_part(axes[i].extent[0], panels.box[i]), axes[i].unit);
         panels.count *= divide_up(axes[i].extent[0], panels.box[i]);
     }
-    panels.shares = std::min<int64_t>(panels.count, threads_for(bytes));
+    const int sharing = bytes > processor().cached_bytes ? kAnyThreads : sharing_threads(panels);
+    panels.shares = std::min({panels.count, int64_t{threads_for(bytes)}, int64_t{sharing}});
     int64_t end = 0;
     for (int k = 0; k < operands; ++k) {
         panels.scratch[k] = end;
@@ -128,9 +152,14 @@ bool cut_into_panels(Panels& panels, const PanelAxis* axes, int count, const Dat
 }
 
 int64_t Panels::begin(int64_t panel, int i) const {
-    for (int k = axes - 1; k > i; --k)
-        if (!axis[k].is_whole) panel /= divide_up(axis[k].extent[0], box[k]);
-    return axis[i].is_whole ? 0 : panel % divide_up(axis[i].extent[0], box[i]) * box[i];
+    if (axis[i].is_whole) return 0;
+    const auto boxes = [&](int k) { return divide_up(axis[k].extent[0], box[k]); };
+    const auto stride = [&](int k) { return magnitude(axis[k].stride[operands - 1]); };
+    for (int k = 0; k < axes; ++k) {
+        const bool is_nearer = stride(k) < stride(i) || (stride(k) == stride(i) && k > i);
+        if (is_nearer && !axis[k].is_whole) panel /= boxes(k);
+    }
+    return panel % boxes(i) * box[i];
 }
 
 int64_t Panels::first_of_share(int64_t share) const {

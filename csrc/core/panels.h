@@ -37,7 +37,8 @@ struct Panels {
         return axis[i].is_whole ? axis[i].extent[operand] : box[i];
     }
     int64_t first_of_share(int64_t share) const;
-    // A panel's first element along an axis.
+    // A panel's first element along an axis. Neighbours in the last operand come one after the
+    // other, so that threads meet in few of its lines.
     int64_t begin(int64_t panel, int i) const;
     uint64_t workspace_size() const { return static_cast<uint64_t>(shares * scratch[operands]); }
     // An operand's dense panel, at an address with its alignment.

@@ -139,36 +139,52 @@ AG_INLINE bool copy_every_second_runs(char* to, const char* from, Axis* axes, ch
 template <class T>
 AG_INLINE bool copy_columns(char* to, const char* from, const Axis* axes, int across, int along) {
     constexpr int64_t kSize = sizeof(T);
-    constexpr int64_t kFewest = kSize == 2 ? 192 : 128;  // elements of a block, in the mean
+    constexpr int64_t kFewest = kSize == 2 ? 208 : 128;  // elements of a block, in the mean
     constexpr int64_t kLinesApart = 2 * kBlockRows<T>;  // shorter than a vector: copied apart first
     const Axis lines = axes[along], columns = axes[across], other = axes[3 - across - along];
     const int64_t blocks =
         (columns.count + kLanes - 1) / kLanes * ((lines.count + kBlockRows<T> - 1) / kBlockRows<T>);
     if (lines.count * columns.count < blocks * kFewest || lines.from % kSize != 0) return false;
-    const auto copy = [&](char* first_to, const T* first, int64_t pitch, int64_t n, int64_t count) {
-        store_columns(first_to, columns.to, first, pitch, static_cast<int>(n),
-                      static_cast<int>(count), false);
-    };
-    for (int64_t i = 0; i < other.count; ++i) {
-        char* const t = to + i * other.to;
-        const char* const f = from + i * other.from;
-        const auto column = [&](int64_t c) { return reinterpret_cast<const T*>(f) + c; };
-        if (columns.count < kLanes) {
+    const auto copy = [&](char* t, const char* f, int64_t n, int64_t count) {
+        const auto columns_of = [&](char* first_to, const char* first, int64_t pitch, int64_t m,
+                                    int64_t k) {
+            store_columns(first_to, columns.to, reinterpret_cast<const T*>(first), pitch,
+                          static_cast<int>(m), static_cast<int>(k), false);
+        };
+        if (count < kLanes) {
             alignas(kCacheLine) T apart[kLinesApart * kLanes];
-            for (int64_t first = 0; first < lines.count; first += kLinesApart) {
-                const Axis some = {least(kLinesApart, lines.count - first), lines.from,
-                                   kLanes * kSize};
+            for (int64_t first = 0; first < n; first += kLinesApart) {
+                const Axis some = {least(kLinesApart, n - first), lines.from, kLanes * kSize};
                 copy_runs(reinterpret_cast<char*>(apart), f + first * lines.from, {1, 0, 0}, some,
-                          columns.count * kSize);
-                copy(t + first * kSize, apart, kLanes, some.count, columns.count);
+                          count * kSize);
+                columns_of(t + first * kSize, reinterpret_cast<char*>(apart), kLanes, some.count,
+                           count);
             }
-            continue;
+            return;
         }
         // The last ones together with some before them.
-        const int64_t whole = columns.count / kLanes * kLanes, last = columns.count - kLanes;
-        copy(t, column(0), lines.from / kSize, lines.count, whole);
-        if (whole < columns.count)
-            copy(t + last * columns.to, column(last), lines.from / kSize, lines.count, kLanes);
+        const int64_t whole = count / kLanes * kLanes, last = count - kLanes;
+        columns_of(t, f, lines.from / kSize, n, whole);
+        if (whole < count)
+            columns_of(t + last * columns.to, f + last * kSize, lines.from / kSize, n, kLanes);
+    };
+    // Few lines, or columns, at a time where what follows them in memory is along the other axis.
+    const auto far = [](int64_t stride, int64_t of_other) {
+        return (stride < 0 ? -stride : stride) > (of_other < 0 ? -of_other : of_other);
+    };
+    const bool by_lines = other.count > 1 && far(lines.from, other.from);
+    const bool by_columns = other.count > 1 && far(columns.to, other.to);
+    const int64_t some_lines = by_lines ? kLinesApart : lines.count;
+    const int64_t some_columns = by_columns ? 2 * kLanes : columns.count;
+    for (int64_t first = 0, n; first < lines.count; first += n) {
+        n = lines.count - first < 2 * some_lines ? lines.count - first : some_lines;
+        for (int64_t c = 0, count; c < columns.count; c += count) {
+            count = columns.count - c < 2 * some_columns ? columns.count - c : some_columns;
+            for (int64_t i = 0; i < other.count; ++i) {
+                copy(to + i * other.to + c * columns.to + first * kSize,
+                     from + i * other.from + first * lines.from + c * kSize, n, count);
+            }
+        }
     }
     return true;
 }

@@ -15,9 +15,11 @@ void copy_box_of(char* to, const char* from, Axis* axes, int count) {
     for (int i = 0; i < count; ++i)
         if (axes[i].count != 1) axes[left++] = axes[i];
     while (left < 3) axes[left++] = {1, 0, 0};
-    // Those along which neighbours are neighbours come last, and after them what lies nearest.
+    // Those along which neighbours are neighbours come last, before them what lies nearest.
+    const auto magnitude = [](int64_t x) { return x < 0 ? -x : x; };
     const auto rank = [&](const Axis& a) {
-        return a.count == 1 ? int64_t{0} : a.from == kSize || a.to == kSize ? int64_t{1} : a.to;
+        if (a.count == 1) return INT64_MAX;
+        return a.from == kSize || a.to == kSize ? 0 : magnitude(a.from) + magnitude(a.to);
     };
     for (int i = 1; i < left; ++i)
         for (int j = i; j > 0 && rank(axes[j - 1]) < rank(axes[j]); --j)

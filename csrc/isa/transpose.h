@@ -72,18 +72,25 @@ AG_INLINE void transpose_rows(const Row& row, Lanes* x) {
     transpose_16x16(x);
 }
 
-// The first n elements of a vector that holds them as they are in memory.
-template <class T>
-AG_INLINE void store_first_bits(T* p, const Lanes& x, int n) {
-#if defined(__AVX512F__)
-    if constexpr (sizeof(T) == 2) {
-        _mm512_mask_storeu_epi16(p, first_pair_lanes(n), (__m512i)x.r[0]);
-    } else {
-        _mm512_mask_storeu_ps(p, first_lanes(n), (__m512)x.r[0]);
+// The first `bytes` of each vector, kBytes or more, to `stride` bytes after those of the one
+// before: by two moves that overlap, which is faster than under a mask (measured on Zen 4).
+template <int kBytes>
+AG_INLINE void store_parts_of(char* to, int64_t stride, const Lanes* x, int count, int64_t bytes) {
+    for (int i = 0; i < count; ++i, to += stride) {
+        const char* const from = reinterpret_cast<const char*>(x + i);
+        char first[kBytes], last[kBytes];
+        std::memcpy(first, from, kBytes);
+        std::memcpy(last, from + bytes - kBytes, kBytes);
+        std::memcpy(to, first, kBytes);
+        std::memcpy(to + bytes - kBytes, last, kBytes);
     }
-#else
-    std::memcpy(p, &x, static_cast<size_t>(n) * sizeof(T));
-#endif
+}
+AG_INLINE void store_parts(char* to, int64_t stride, const Lanes* x, int count, int64_t bytes) {
+    if (bytes >= 32) return store_parts_of<32>(to, stride, x, count, bytes);
+    if (bytes >= 16) return store_parts_of<16>(to, stride, x, count, bytes);
+    if (bytes >= 8) return store_parts_of<8>(to, stride, x, count, bytes);
+    if (bytes >= 4) return store_parts_of<4>(to, stride, x, count, bytes);
+    store_parts_of<2>(to, stride, x, count, bytes);
 }
 
 // Element i of line k of `from`, `pitch` elements from line to line, goes to
@@ -94,8 +101,8 @@ AG_NOINLINE void store_columns(char* to, int64_t stride, const T* from, int64_t 
                                int columns, bool streams) {
     constexpr auto kSize = static_cast<int64_t>(sizeof(T));
     streams = streams && is_whole_lines(to, stride);
-    // Whole vectors may be stored for parts of one: over lines stored before, or over what the
-    // columns behind are to fill.
+    // Parts of a vector may be stored whole: over lines stored before, or over what the columns
+    // behind are to fill.
     const bool again = lines >= kBlockRows<T> && !streams;
     const bool beyond = lines < kBlockRows<T> && stride == lines * kSize;
     for (int c = 0; c < columns; c += kLanes) {
@@ -119,12 +126,13 @@ AG_NOINLINE void store_columns(char* to, int64_t stride, const T* from, int64_t 
             }
             transpose_16x16(x);
             char* p = to + c * stride + first * kSize;
-            for (int i = 0; i < count; ++i, p += stride) {
-                const bool has_room =
-                    beyond && (columns - c - i) * stride >= static_cast<int64_t>(sizeof(Lanes));
-                if (rest < kBlockRows<T> && !has_room) {
-                    store_first_bits(reinterpret_cast<T*>(p), x[i], rest);
-                } else if (streams) {
+            int whole = rest < kBlockRows<T> ? 0 : count;
+            if (beyond) {
+                const int64_t room = static_cast<int64_t>(sizeof(Lanes)) / stride + 1;
+                whole = static_cast<int>(least(count, greatest(0, columns - c - room)));
+            }
+            for (int i = 0; i < whole; ++i, p += stride) {
+                if (streams) {
                     stream_lines(p, reinterpret_cast<const char*>(&x[i]), sizeof(Lanes));
                 } else {
                     // Where the next lines of `from` will go, measured.
@@ -133,6 +141,7 @@ AG_NOINLINE void store_columns(char* to, int64_t stride, const T* from, int64_t 
                     std::memcpy(p, &x[i], sizeof(Lanes));
                 }
             }
+            if (whole < count) store_parts(p, stride, x + whole, count - whole, rest * kSize);
         }
     }
 }

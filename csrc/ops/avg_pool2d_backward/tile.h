@@ -66,12 +66,18 @@ class PoolTile {
           factor_(reciprocal_if_exact(plan.divisor)) {}
 
     void select(int64_t task) {
-        const int64_t channel_tile = task % plan_.channel_tiles;
-        task /= plan_.channel_tiles;
-        const int64_t width_tile = task % plan_.width_tiles;
-        task /= plan_.width_tiles;
-        const int64_t height_tile = task % plan_.height_tiles;
-        first_plane_ = task / plan_.height_tiles * plan_.planes_per_task;
+        const auto take = [&](int64_t tiles) {
+            const int64_t tile = task % tiles;
+            task /= tiles;
+            return tile;
+        };
+        // Of planes that are gathered rows come first: threads that share each plane would take
+        // cache lines from each other.
+        int64_t height_tile = plan_.gathers ? take(plan_.height_tiles) : 0;
+        const int64_t channel_tile = take(plan_.channel_tiles);
+        const int64_t width_tile = take(plan_.width_tiles);
+        if (!plan_.gathers) height_tile = take(plan_.height_tiles);
+        first_plane_ = task * plan_.planes_per_task;
         last_plane_ = least(first_plane_ + plan_.planes_per_task, plan_.plane_count);
         column_ = width_tile * plan_.width_tile;
         columns_ =
