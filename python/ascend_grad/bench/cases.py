@@ -18,10 +18,11 @@ OPERATORS = (BATCH_NORM, AVG_POOL, PRELU, SOFTMAX)
 
 SUITES = ("table", "shapes", "scaling")
 
-# What the large operands look like: C-contiguous, channels last in memory, 2-D transposed, every
-# second element of the last axis. Results have the operands' layout, but are C-contiguous in the
-# last case.
-LAYOUTS = ("", "cl", "t", "s2")
+# What the large operands look like: C-contiguous, channels last in memory, transposed (the first
+# axis' elements are neighbours), the last two axes exchanged, every second element of the last
+# axis. Results have the operands' layout, but are C-contiguous in the last case and in "tc", whose
+# operands are transposed.
+LAYOUTS = ("", "cl", "t", "tc", "hw", "s2")
 # "+16" after a layout: they begin so many bytes behind a cache line, as large NumPy arrays do.
 
 
@@ -163,6 +164,9 @@ _SHAPES = (
             "2x400000 [t]",
             "32x64x56x56 [+16]",
             "32x64x56x56 [cl+16]",
+            "16x64x28x28 [t]",
+            "16x64x28x28 [tc]",
+            "16x64x28x28 [hw]",
         )
     ),
     _pool("1x128x112x112 k2s2p0", 2, 2, 0),
@@ -183,6 +187,9 @@ _SHAPES = (
     _pool("8x16x56x56 k19s1p9", 19, 1, 9),
     _pool("32x64x112x112 k3s2p1 [+16]", 3, 2, 1),
     _pool("32x64x112x112 k3s2p1 [cl+16]", 3, 2, 1),
+    _pool("16x64x28x28 k3s2p1 [t]", 3, 2, 1),
+    _pool("16x64x28x28 k3s2p1 [tc]", 3, 2, 1),
+    _pool("16x64x28x28 k3s2p1 [hw]", 3, 2, 1),
     *(
         _case(SOFTMAX, text, dim=dim)
         for text, dim in (
@@ -203,6 +210,9 @@ _SHAPES = (
             ("559287x3 dim-1 [s2]", -1),
             ("4096x1024 dim-1 [+16]", -1),
             ("1024x4096 dim0 [+16]", 0),
+            ("16x64x28x28 dim-1 [t]", -1),
+            ("16x64x28x28 dim-1 [tc]", -1),
+            ("16x64x28x28 dim-1 [hw]", -1),
         )
     ),
 )

@@ -32,8 +32,10 @@ class Operand:
         order = list(range(len(shape)))
         if layout == "cl":
             order = [0, *order[2:], 1]
-        elif layout == "t":
+        elif layout in ("t", "tc"):
             order = order[::-1]
+        elif layout == "hw":
+            order[-2:] = order[:-3:-1]
         stored = [shape[axis] for axis in order]
         if layout == "s2":
             stored[-1] *= 2
@@ -61,7 +63,7 @@ class Problem:
         self.numpy_dtype = np.dtype(_NUMPY[dtype])
         generator = np.random.default_rng(0)
         shape, layout = case.shape, case.layout
-        result_layout = "" if layout == "s2" else layout
+        result_layout = "" if layout in ("s2", "tc") else layout
         grad_shape = case.pooled_shape if case.operator == AVG_POOL else shape
 
         def operand(shape: tuple[int, ...], softmax: bool = False) -> Operand:

@@ -115,7 +115,7 @@ def set_threads(count: int) -> bool:
 
 def calls(problem: Problem) -> dict[str, Callable[[], Any]]:
     """Nothing where oneDNN has no such primitive, as for 16-bit types on older processors."""
-    if problem.case.layout in ("t", "s2") or problem.attributes.get("divisor_override"):
+    if problem.case.layout not in ("", "cl") or problem.attributes.get("divisor_override"):
         return {}
     kind = {BATCH_NORM: _batch_norm, AVG_POOL: _avg_pool, PRELU: _prelu}
     try:
