@@ -315,13 +315,6 @@ int64_t staged_channels(const ChannelSumPlan& plan, int64_t size, bool from_memo
     return has_neighbours(plan, size) && are_long && pays ? kStagedLines / 2 : kStagedLines;
 }
 
-// Tasks of a channel tile.
-int64_t outer_tasks(const ChannelSumPlan& plan) {
-    return plan.chunks_per_row == 1
-               ? divide_up(plan.rows, plan.rows_per_block)
-               : plan.rows * divide_up(plan.chunks_per_row, plan.chunks_per_task);
-}
-
 void cut_into_tasks(ChannelSumPlan& plan, int64_t size, int64_t bytes) {
     const int64_t lanes = std::min<int64_t>(kSumLanes, plan.row_length);
     const bool from_memory = bytes > processor().cached_bytes;
@@ -333,7 +326,9 @@ void cut_into_tasks(ChannelSumPlan& plan, int64_t size, int64_t bytes) {
     plan.chunks_per_task = plan.traversal == Traversal::kAlongPositions && plan.is_direct()
                                ? even_part(plan.chunks_per_row, most_chunks)
                                : 1;
-    const int64_t outer = outer_tasks(plan);
+    const int64_t outer = plan.chunks_per_row == 1
+                              ? plan.blocks
+                              : plan.rows * divide_up(plan.chunks_per_row, plan.chunks_per_task);
     switch (plan.traversal) {
         case Traversal::kAlongPositions:
             plan.channel_tile = plan.transposes ? kFewChannels

@@ -79,10 +79,8 @@ struct ChannelSumPlan {
     __attribute__((always_inline)) int64_t partial_count() const {
         return blocks * sums * call_channels;
     }
-    // Of the blocks' sums, up to whole cache lines, and of the panels' scratch behind them.
-    uint64_t partial_bytes() const {
-        return static_cast<uint64_t>(round_up(partial_count() * sizeof(float), kCacheLine));
-    }
+    // Of the blocks' sums, up to whole cache lines; and of the panels' scratch behind them.
+    uint64_t partial_bytes() const;
     uint64_t workspace_size() const;
 };
 
@@ -116,8 +114,8 @@ void share_tasks(const ChannelSumPlan& plan, int threads, const Function& functi
     });
 }
 
-// The rest of a plan whose operands, cut into blocks already, are walked where they lie; `size` of
-// an element.
+// The rest of a plan without panels, whose operands are cut into blocks already; `size` of an
+// element.
 void plan_walk(ChannelSumPlan& plan, int64_t size);
 // Cuts the call into panels if its operands' lines would be split, and it can be cut.
 void take_panels(ChannelSumPlan& plan, DataType dtype);

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "core/cache_line.h"
 #include "core/channel_sum.h"
 #include "core/integers.h"
 #include "core/streaming.h"
@@ -32,7 +33,8 @@ Nearest nearest_elements(const ChannelSumPlan& plan, int operand) {
     return result;
 }
 
-// Whether tiles hold parts of some operand's cache lines, or short rows of all (measured).
+// Whether tiles hold parts of some operand's cache lines, or copy runs along positions for all
+// (measured).
 bool splits_lines(const ChannelSumPlan& plan) {
     if (!plan.stages) return false;
     int across = 0, along = 0;
@@ -122,6 +124,11 @@ ChannelSumPlan panel_plan(const ChannelSumPlan& call, int64_t panel, int64_t& fi
     return plan;
 }
 
+uint64_t ChannelSumPlan::partial_bytes() const {
+    const int64_t bytes = saturated_bytes(partial_count(), sizeof(float));
+    return static_cast<uint64_t>(std::min(bytes, INT64_MAX - kCacheLine) + kCacheLine - 1) /
+           kCacheLine * kCacheLine;
+}
 uint64_t ChannelSumPlan::workspace_size() const {
     return panels.count == 0 ? partial_bytes() : partial_bytes() + panels.workspace_size();
 }

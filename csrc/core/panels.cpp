@@ -12,12 +12,18 @@ namespace ascend_grad {
 namespace {
 
 // Of an operand's panel, so that all operands' stay in the second cache; but what whole axes take
-// may be more, and so may lines of neighbours.
-constexpr int64_t kPanelBytes = 128 << 10, kMostBytes = 32 << 20, kMostLineBytes = 1 << 20;
+// may be more, and so may lines of neighbours. Less where threads would get few panels.
+constexpr int64_t kPanelBytes = 128 << 10, kMostBytes = 16 << 20, kMostLineBytes = 1 << 20;
+constexpr int64_t kLeastPanelBytes = 16 << 10, kPanelsPerThread = 4;
+// One thread of panels does as much as so many without (measured: 1.6 to 6).
+constexpr int64_t kWorthThreads = 4;
+// Of all threads' panels, but for the first one's.
+constexpr int64_t kMostScratch = 256 << 20;
+// Of an operand: what fits a tile loses nothing by it (measured).
+constexpr int64_t kFewElements = kStagedElements / 2;
 // Of neighbours in memory, if there are as many: shorter runs are no gain.
 constexpr int64_t kShortestRun = kCacheLine / 2;
-// Behind an operand's panel: kernels may read some vectors beyond it, and panels of powers of two
-// had better not compete for the same places of a cache.
+// Behind an operand's panel: those of powers of two compete for the same places of a cache.
 constexpr int64_t kGap = 5 * kCacheLine;
 
 // Of an operand's panel.
@@ -56,7 +62,7 @@ int64_t run_of(const Panels& panels, int operand, int& next) {
 }
 
 // Lengthens the operands' runs in memory, the shortest first, while they fit.
-void grow(Panels& panels) {
+void grow(Panels& panels, int64_t most) {
     bool is_done[Loops::kMaxOperands] = {};
     for (;;) {
         int operand = -1, axis = -1;
@@ -77,7 +83,7 @@ void grow(Panels& panels) {
             magnitude(panels.axis[axis].stride[operand]) == panels.size[operand] &&
             before * panels.size[operand] < kCacheLine;
         box = std::min(extent, 2 * before);
-        if (fits(panels, are_near ? kMostLineBytes : kPanelBytes)) continue;
+        if (fits(panels, are_near ? kMostLineBytes : most)) continue;
         box = before;
         is_done[operand] = true;
     }
@@ -97,8 +103,8 @@ int sharing_threads(const Panels& panels) {
     if (cut < 0 || !panels.writes) return kAnyThreads;
     for (int i = 0; i < panels.axes; ++i) {
         if (extent(i) > 1 && stride(i) > stride(cut)) {
-            return threads_for_written_runs(
-                saturated_bytes(extent(cut), stride(cut) * panels.operands));
+            const int64_t run = saturated_bytes(extent(cut), stride(cut));
+            return threads_for_written_runs(saturated_bytes(run, panels.operands));
         }
     }
     return kAnyThreads;
@@ -128,8 +134,12 @@ bool cut_into_panels(Panels& panels, const PanelAxis* axes, int count, const Dat
     }
     for (int k = 0; k < operands; ++k)
         panels.size[k] = static_cast<int64_t>(data_type_size(dtypes[k]));
-    if (!fits(panels, kMostBytes)) return false;
-    grow(panels);
+    int64_t elements = 1;
+    for (int i = 0; i < count; ++i) elements *= axes[i].extent[operands - 1];
+    if (elements <= kFewElements || !fits(panels, kMostBytes)) return false;
+    const int threads = threads_for(bytes);
+    const int64_t part = bytes / operands / (kPanelsPerThread * threads);
+    grow(panels, threads == 1 ? kPanelBytes : std::clamp(part, kLeastPanelBytes, kPanelBytes));
     for (int k = 0; k < operands; ++k) {
         int next;
         if (run_of(panels, k, next) < kShortestRun && next >= 0) return false;
@@ -141,14 +151,15 @@ bool cut_into_panels(Panels& panels, const PanelAxis* axes, int count, const Dat
         panels.count *= divide_up(axes[i].extent[0], panels.box[i]);
     }
     const int sharing = bytes > processor().cached_bytes ? kAnyThreads : sharing_threads(panels);
-    panels.shares = std::min({panels.count, int64_t{threads_for(bytes)}, int64_t{sharing}});
     int64_t end = 0;
     for (int k = 0; k < operands; ++k) {
         panels.scratch[k] = end;
         end += round_up(elements_of(panels, k) * panels.size[k], Panels::kAlignment) + kGap;
     }
     panels.scratch[operands] = end;
-    return true;
+    const int64_t most_shares = std::min(panels.count, std::max<int64_t>(1, kMostScratch / end));
+    panels.shares = std::min<int64_t>({most_shares, threads, sharing});
+    return most_shares * kWorthThreads >= threads;
 }
 
 int64_t Panels::begin(int64_t panel, int i) const {

@@ -1,7 +1,7 @@
 // Calls whose operands lie so that no traversal reads whole cache lines of all of them. They are
 // cut into panels, boxes of the axes along which elements do not depend on each other: a panel's
 // operands are copied to dense scratch, the operator runs there as on a small call of its own, and
-// results are copied back. Its plan is that of the dense panel.
+// results are copied back.
 #pragma once
 
 #include <cstdint>
@@ -22,9 +22,9 @@ struct Panels {
     static constexpr int kMaxAxes = 6;
     static constexpr int64_t kAlignment = 64;
 
-    int64_t count = 0;  // 0: the call is not cut
-    int64_t tasks;      // of a panel
-    int64_t shares;     // of all panels, each with scratch of its own
+    int64_t count;   // 0: the call is not cut, and nothing else is set
+    int64_t tasks;   // of a panel, where all have one plan
+    int64_t shares;  // of all panels, each with scratch of its own
     int32_t axes, operands;
     bool writes;               // the last operand is an output
     PanelAxis axis[kMaxAxes];  // in the order of dense panels, outermost first
@@ -32,6 +32,8 @@ struct Panels {
     int64_t size[Loops::kMaxOperands];
     int64_t scratch[Loops::kMaxOperands + 1];  // where in a share's the operands begin, and its end
 
+    // Inlined even without optimisation: instruction set levels must not share it.
+    __attribute__((always_inline)) Panels() : count(0) {}
     // Of an operand's panel along an axis.
     int64_t extent(int i, int operand) const {
         return axis[i].is_whole ? axis[i].extent[operand] : box[i];

@@ -85,15 +85,15 @@ class ChannelStage {
             const int64_t length = is_whole ? extent : least(extent - first, n - done);
             int64_t offset[Loops::kMaxOperands];
             memory_.position_offsets(position, offset);
-            Axis axes[] = {{channels, plan_.channel_stride[operand], to_channel},
-                           {count, item_stride, extent * to_position},
-                           {length, stride, to_position}};
+            CopyAxis axes[] = {{channels, plan_.channel_stride[operand], to_channel},
+                               {count, item_stride, extent * to_position},
+                               {length, stride, to_position}};
             char* from = memory + offset[operand];
             char* to = tile + done * to_position;
             if (!stores && plan_.asks_for_tiles) ask_for_next(from, axes[0], axes[1]);
             if (stores) {
                 std::swap(from, to);
-                for (Axis& axis : axes) std::swap(axis.from, axis.to);
+                for (CopyAxis& axis : axes) std::swap(axis.from, axis.to);
             }
             copy_block<T>(to, from, axes, spare_);
             done += count * length;
@@ -102,7 +102,7 @@ class ChannelStage {
 
     // The same positions of the next channels, unless they are far apart: hardware finds the few
     // lines of an item too late (measured on Zen 4: up to 1.5 times the time).
-    static void ask_for_next(const char* from, Axis channels, Axis items) {
+    static void ask_for_next(const char* from, CopyAxis channels, CopyAxis items) {
         constexpr int64_t kFar = 8192;
         const int64_t bytes = channels.count * channels.from;
         if (bytes <= 0 || bytes > kFar) return;

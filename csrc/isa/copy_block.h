@@ -11,8 +11,6 @@
 namespace ascend_grad {
 namespace {
 
-// Loops get copies of axes: compilers would load them anew after every store.
-
 template <int kBytes>
 AG_INLINE void move_bytes(char* to, const char* from) {
     char bytes[kBytes];
@@ -21,7 +19,8 @@ AG_INLINE void move_bytes(char* to, const char* from) {
 }
 // Runs of kBytes to 2 * kBytes bytes, each by two moves that overlap where it is shorter.
 template <int kBytes>
-inline void copy_short_runs(char* to, const char* from, Axis outer, Axis inner, int64_t bytes) {
+inline void copy_short_runs(char* to, const char* from, CopyAxis outer, CopyAxis inner,
+                            int64_t bytes) {
     const int64_t rest = bytes - kBytes;
     for (int64_t i = 0; i < outer.count; ++i) {
         char* t = to + i * outer.to;
@@ -33,7 +32,7 @@ inline void copy_short_runs(char* to, const char* from, Axis outer, Axis inner, 
     }
 }
 // Never inlined: where it is, registers run out and runs of four bytes take 1.7 times as long.
-AG_NOINLINE inline void copy_runs(char* to, const char* from, Axis outer, Axis inner,
+AG_NOINLINE inline void copy_runs(char* to, const char* from, CopyAxis outer, CopyAxis inner,
                                   int64_t bytes) {
     if (bytes < 8) return copy_short_runs<4>(to, from, outer, inner, bytes);
     if (bytes < 16) return copy_short_runs<8>(to, from, outer, inner, bytes);
@@ -49,7 +48,8 @@ AG_NOINLINE inline void copy_runs(char* to, const char* from, Axis outer, Axis i
 
 // Elements one by one.
 template <class T>
-inline void copy_elements(char* to, const char* from, Axis outer, Axis middle, Axis inner) {
+inline void copy_elements(char* to, const char* from, CopyAxis outer, CopyAxis middle,
+                          CopyAxis inner) {
     constexpr int kSize = sizeof(T);
     for (int64_t i = 0; i < outer.count; ++i) {
         for (int64_t j = 0; j < middle.count; ++j) {
@@ -76,11 +76,11 @@ inline void copy_every_second(char* to, const char* from, int64_t n) {
 }
 
 // Joins axes that one stride walks.
-inline void join(Axis* axes, int n = 3) {
+inline void join(CopyAxis* axes, int n = 3) {
     for (int outer = 0; outer < n; ++outer) {
         for (int inner = 0; inner < n; ++inner) {
-            Axis& of = axes[outer];
-            Axis& to = axes[inner];
+            CopyAxis& of = axes[outer];
+            CopyAxis& to = axes[inner];
             const bool is_one = of.from == to.count * to.from && of.to == to.count * to.to;
             if (outer == inner || of.count == 1 || to.count == 1 || !is_one) continue;
             to.count *= of.count;
@@ -90,7 +90,7 @@ inline void join(Axis* axes, int n = 3) {
 }
 
 // The first axis of more than one with these strides, -1 without one; 0: any stride.
-AG_INLINE int find_axis(const Axis* axes, int64_t from, int64_t to) {
+AG_INLINE int find_axis(const CopyAxis* axes, int64_t from, int64_t to) {
     for (int i = 0; i < 3; ++i) {
         const bool has_from = from == 0 || axes[i].from == from;
         const bool has_to = to == 0 || axes[i].to == to;
@@ -99,7 +99,7 @@ AG_INLINE int find_axis(const Axis* axes, int64_t from, int64_t to) {
     return -1;
 }
 // The axis comes last, the longer one of the others before it.
-AG_INLINE void put_last(Axis* axes, int axis) {
+AG_INLINE void put_last(CopyAxis* axes, int axis) {
     std::swap(axes[2], axes[axis]);
     if (axes[0].count > axes[1].count) std::swap(axes[0], axes[1]);
 }
@@ -107,7 +107,7 @@ AG_INLINE void put_last(Axis* axes, int axis) {
 // The last axis: every second element to neighbours. False, with nothing done, where runs are short
 // and do not follow each other, or there is no room to make them one.
 template <class T>
-AG_INLINE bool copy_every_second_runs(char* to, const char* from, Axis* axes, char* spare) {
+AG_INLINE bool copy_every_second_runs(char* to, const char* from, CopyAxis* axes, char* spare) {
     constexpr int64_t kSize = sizeof(T);
     const int64_t run_bytes = axes[2].count * 2 * kSize;
     if (axes[2].count > kLanes) {
@@ -134,55 +134,61 @@ AG_INLINE bool copy_every_second_runs(char* to, const char* from, Axis* axes, ch
     return true;
 }
 
-// Neighbours along `across` to where those along `along` are neighbours: transposed in registers.
-// False, with nothing done, where blocks would be too empty for that (measured).
+// Neighbours along columns to where those along lines are neighbours: transposed in registers.
 template <class T>
-AG_INLINE bool copy_columns(char* to, const char* from, const Axis* axes, int across, int along) {
+AG_INLINE void copy_transposed(char* to, const char* from, CopyAxis lines, CopyAxis columns) {
     constexpr int64_t kSize = sizeof(T);
-    constexpr int64_t kFewest = kSize == 2 ? 208 : 128;  // elements of a block, in the mean
-    constexpr int64_t kLinesApart = 2 * kBlockRows<T>;  // shorter than a vector: copied apart first
-    const Axis lines = axes[along], columns = axes[across], other = axes[3 - across - along];
+    const auto copy = [&](char* t, const char* f, int64_t pitch, int64_t n, int64_t count) {
+        store_columns(t, columns.to, reinterpret_cast<const T*>(f), pitch, static_cast<int>(n),
+                      static_cast<int>(count), false);
+    };
+    if (columns.count < kLanes) {
+        // Whole vectors are read of lines: by way of some that are as long.
+        constexpr int64_t kMost = 2 * kBlockRows<T>;
+        alignas(kCacheLine) T apart[kMost * kLanes];
+        for (int64_t first = 0; first < lines.count; first += kMost) {
+            const CopyAxis some = {least(kMost, lines.count - first), lines.from, kLanes * kSize};
+            copy_runs(reinterpret_cast<char*>(apart), from + first * lines.from, {1, 0, 0}, some,
+                      columns.count * kSize);
+            copy(to + first * kSize, reinterpret_cast<char*>(apart), kLanes, some.count,
+                 columns.count);
+        }
+        return;
+    }
+    // The last columns together with some before them.
+    const int64_t pitch = lines.from / kSize, last = columns.count - kLanes;
+    const int64_t whole = columns.count / kLanes * kLanes;
+    copy(to, from, pitch, lines.count, whole);
+    if (whole < columns.count)
+        copy(to + last * columns.to, from + last * kSize, pitch, lines.count, kLanes);
+}
+
+// The same for all along the third axis. False, with nothing done, where blocks would be too empty
+// for that (measured).
+template <class T>
+AG_INLINE bool copy_columns(char* to, const char* from, const CopyAxis* axes, int across,
+                            int along) {
+    constexpr int64_t kSize = sizeof(T), kFewest = kSize == 2 ? 208 : 128;  // elements of a block
+    const CopyAxis lines = axes[along], columns = axes[across], other = axes[3 - across - along];
     const int64_t blocks =
         (columns.count + kLanes - 1) / kLanes * ((lines.count + kBlockRows<T> - 1) / kBlockRows<T>);
     if (lines.count * columns.count < blocks * kFewest || lines.from % kSize != 0) return false;
-    const auto copy = [&](char* t, const char* f, int64_t n, int64_t count) {
-        const auto columns_of = [&](char* first_to, const char* first, int64_t pitch, int64_t m,
-                                    int64_t k) {
-            store_columns(first_to, columns.to, reinterpret_cast<const T*>(first), pitch,
-                          static_cast<int>(m), static_cast<int>(k), false);
-        };
-        if (count < kLanes) {
-            alignas(kCacheLine) T apart[kLinesApart * kLanes];
-            for (int64_t first = 0; first < n; first += kLinesApart) {
-                const Axis some = {least(kLinesApart, n - first), lines.from, kLanes * kSize};
-                copy_runs(reinterpret_cast<char*>(apart), f + first * lines.from, {1, 0, 0}, some,
-                          count * kSize);
-                columns_of(t + first * kSize, reinterpret_cast<char*>(apart), kLanes, some.count,
-                           count);
-            }
-            return;
-        }
-        // The last ones together with some before them.
-        const int64_t whole = count / kLanes * kLanes, last = count - kLanes;
-        columns_of(t, f, lines.from / kSize, n, whole);
-        if (whole < count)
-            columns_of(t + last * columns.to, f + last * kSize, lines.from / kSize, n, kLanes);
-    };
     // Few lines, or columns, at a time where what follows them in memory is along the other axis.
-    const auto far = [](int64_t stride, int64_t of_other) {
-        return (stride < 0 ? -stride : stride) > (of_other < 0 ? -of_other : of_other);
+    const auto is_nearer = [&](int64_t stride, int64_t than) {
+        return other.count > 1 && (stride < 0 ? -stride : stride) < (than < 0 ? -than : than);
     };
-    const bool by_lines = other.count > 1 && far(lines.from, other.from);
-    const bool by_columns = other.count > 1 && far(columns.to, other.to);
-    const int64_t some_lines = by_lines ? kLinesApart : lines.count;
+    const bool by_lines = is_nearer(other.from, lines.from);
+    const bool by_columns = is_nearer(other.to, columns.to);
+    const int64_t some_lines = by_lines ? 2 * kBlockRows<T> : lines.count;
     const int64_t some_columns = by_columns ? 2 * kLanes : columns.count;
     for (int64_t first = 0, n; first < lines.count; first += n) {
         n = lines.count - first < 2 * some_lines ? lines.count - first : some_lines;
-        for (int64_t c = 0, count; c < columns.count; c += count) {
-            count = columns.count - c < 2 * some_columns ? columns.count - c : some_columns;
+        for (int64_t c = 0, m; c < columns.count; c += m) {
+            m = columns.count - c < 2 * some_columns ? columns.count - c : some_columns;
             for (int64_t i = 0; i < other.count; ++i) {
-                copy(to + i * other.to + c * columns.to + first * kSize,
-                     from + i * other.from + first * lines.from + c * kSize, n, count);
+                copy_transposed<T>(to + i * other.to + c * columns.to + first * kSize,
+                                   from + i * other.from + first * lines.from + c * kSize,
+                                   {n, lines.from, kSize}, {m, kSize, columns.to});
             }
         }
     }
@@ -190,7 +196,7 @@ AG_INLINE bool copy_columns(char* to, const char* from, const Axis* axes, int ac
 }
 
 template <class T>
-AG_NOINLINE void copy_block_of(char* to, const char* from, Axis* axes, char* spare) {
+AG_NOINLINE void copy_block_of(char* to, const char* from, CopyAxis* axes, char* spare) {
     constexpr int64_t kSize = sizeof(T);
     join(axes);
     if (const int run = find_axis(axes, kSize, kSize); run >= 0) {
@@ -216,7 +222,7 @@ AG_NOINLINE void copy_block_of(char* to, const char* from, Axis* axes, char* spa
 // Copies elements of T's size. The three axes' order is free, and changed. `spare` has room for all
 // of them; without it, or of double, short runs of every second element take longer.
 template <class T>
-inline void copy_block(char* to, const char* from, Axis* axes, char* spare) {
+inline void copy_block(char* to, const char* from, CopyAxis* axes, char* spare) {
     using SameSize = std::conditional_t<sizeof(T) == 2, Float16, T>;
     copy_block_of<SameSize>(to, from, axes, spare);
 }

@@ -8,7 +8,7 @@ namespace {
 constexpr int64_t kNear = 4096;  // elements
 
 template <class T>
-void copy_box_of(char* to, const char* from, Axis* axes, int count) {
+void copy_box_of(char* to, const char* from, CopyAxis* axes, int count) {
     constexpr int64_t kSize = sizeof(T);
     join(axes, count);
     int left = 0;
@@ -17,7 +17,7 @@ void copy_box_of(char* to, const char* from, Axis* axes, int count) {
     while (left < 3) axes[left++] = {1, 0, 0};
     // Those along which neighbours are neighbours come last, before them what lies nearest.
     const auto magnitude = [](int64_t x) { return x < 0 ? -x : x; };
-    const auto rank = [&](const Axis& a) {
+    const auto rank = [&](const CopyAxis& a) {
         if (a.count == 1) return INT64_MAX;
         return a.from == kSize || a.to == kSize ? 0 : magnitude(a.from) + magnitude(a.to);
     };
@@ -35,9 +35,9 @@ void copy_box_of(char* to, const char* from, Axis* axes, int count) {
             to_offset += rest % axes[i].count * axes[i].to;
             rest /= axes[i].count;
         }
-        const Axis& far = axes[left - 3];
+        const CopyAxis& far = axes[left - 3];
         for (int64_t done = 0; done < far.count; done += step) {
-            Axis inner[] = {
+            CopyAxis inner[] = {
                 {least(step, far.count - done), far.from, far.to}, axes[left - 2], axes[left - 1]};
             copy_block<T>(to + to_offset + done * far.to, from + from_offset + done * far.from,
                           inner, nullptr);

@@ -7,15 +7,20 @@
 
 namespace ascend_grad {
 
-// Strides in bytes.
-struct Axis {
+// Strides in bytes. Loops get copies: compilers would load them anew after every store.
+struct CopyAxis {
     int64_t count;
     int64_t from;
     int64_t to;
 };
 
-// By the logarithm of elements' bytes less one: 2, 4, 8. The axes' order is free, and changed.
-using CopyBox = void (*)(char* to, const char* from, Axis* axes, int count);
+// By copy_box_index(). There is room for three axes at least; their order is free, and changed.
+using CopyBox = void (*)(char* to, const char* from, CopyAxis* axes, int count);
 OF_EACH_LEVEL(extern const CopyBox copy_box[3])
+
+// Of elements of so many bytes: 2, 4 or 8.
+constexpr int copy_box_index(int64_t size) {
+    return size == 2 ? 0 : size == 4 ? 1 : 2;
+}
 
 }  // namespace ascend_grad

@@ -10,7 +10,7 @@ namespace ascend_grad {
 
 void copy_panel(const Panels& panels, int64_t panel, int operand, char* memory, char* scratch,
                 bool takes_back) {
-    Axis axes[Panels::kMaxAxes];
+    CopyAxis axes[Panels::kMaxAxes];
     const int64_t size = panels.size[operand];
     int64_t pitch = size;
     for (int i = panels.axes - 1; i >= 0; --i) {
@@ -20,7 +20,7 @@ void copy_panel(const Panels& panels, int64_t panel, int operand, char* memory, 
         pitch *= extent;
         memory += begin * axis.stride[operand];
     }
-    const CopyBox copy = OF_LEVEL_IN_USE(copy_box)[size == 2 ? 0 : size == 4 ? 1 : 2];
+    const CopyBox copy = OF_LEVEL_IN_USE(copy_box)[copy_box_index(size)];
     if (!takes_back) return copy(scratch, memory, axes, panels.axes);
     for (int i = 0; i < panels.axes; ++i) std::swap(axes[i].from, axes[i].to);
     copy(memory, scratch, axes, panels.axes);

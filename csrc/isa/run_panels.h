@@ -38,8 +38,8 @@ void run_panels(const Panels& panels, char* const* memory, void* workspace, int 
 // The same of sums over channels: run(plan, addresses, partials) with each panel's plan. The
 // workspace begins with the partials of the call.
 template <class Plan, class Run>
-void run_panels(const Plan& plan, char* const* memory, void* workspace, int threads,
-                const Run& run) {
+void run_sum_panels(const Plan& plan, char* const* memory, void* workspace, int threads,
+                    const Run& run) {
     float* const partials = static_cast<float*>(workspace);
     char* const scratch = static_cast<char*>(workspace) + plan.sums.partial_bytes();
     run_panels(plan.sums.panels, memory, scratch, threads, [&](char* const* at, int64_t panel) {

@@ -93,6 +93,23 @@ AG_INLINE void store_parts(char* to, int64_t stride, const Lanes* x, int count, 
     store_parts_of<2>(to, stride, x, count, bytes);
 }
 
+// x[i] = the bits of element i of up to kBlockRows<T> lines, `pitch` elements apart.
+template <class T>
+AG_INLINE void load_columns(const T* from, int64_t pitch, int lines, Lanes* x) {
+    const auto line = [&](int k) AG_INLINE_LAMBDA { return from + (k < lines ? k : 0) * pitch; };
+    AG_EACH (k, kLanes) {
+        if constexpr (sizeof(T) == 2) {
+            HalfVector even, odd;
+            std::memcpy(&even, line(2 * k), sizeof(even));
+            std::memcpy(&odd, line(2 * k + 1), sizeof(odd));
+            x[k] = interleave(even, odd);
+        } else {
+            x[k] = load(line(k));
+        }
+    }
+    transpose_16x16(x);
+}
+
 // Element i of line k of `from`, `pitch` elements from line to line, goes to
 // to + i * stride + k * sizeof(T). Whole vectors of a line's last elements are read.
 // Whole cache lines past the caches where the destination allows it and `streams`.
@@ -110,21 +127,8 @@ AG_NOINLINE void store_columns(char* to, int64_t stride, const T* from, int64_t 
         for (int next = 0; next < lines; next += kBlockRows<T>) {
             const int first = again && lines - next < kBlockRows<T> ? lines - kBlockRows<T> : next;
             const int rest = lines - first;
-            const auto line = [&](int k) {
-                return from + (first + (k < rest ? k : 0)) * pitch + c;
-            };
             Lanes x[kLanes];
-            for (int k = 0; k < kLanes; ++k) {
-                if constexpr (sizeof(T) == 2) {
-                    HalfVector even, odd;
-                    std::memcpy(&even, line(2 * k), sizeof(even));
-                    std::memcpy(&odd, line(2 * k + 1), sizeof(odd));
-                    x[k] = interleave(even, odd);
-                } else {
-                    x[k] = load(line(k));
-                }
-            }
-            transpose_16x16(x);
+            load_columns(from + first * pitch + c, pitch, rest, x);
             char* p = to + c * stride + first * kSize;
             int whole = rest < kBlockRows<T> ? 0 : count;
             if (beyond) {

@@ -25,26 +25,26 @@ inline void copy_planes(char* memory, char* scratch, bool takes_back, int64_t pl
     const int loops = part.planes.count;
     const int64_t inner = loops > 1 ? part.planes.extent[loops - 1] : part.count;
     const auto stride_of = [&](int i) { return i < 0 ? 0 : part.planes.stride[i][part.operand]; };
-    const auto copy = [&](char* there, char* here, Axis a, Axis b, Axis c) {
-        Axis axes[] = {a, b, c};
+    const auto copy = [&](char* there, char* here, CopyAxis a, CopyAxis b, CopyAxis c) {
+        CopyAxis axes[] = {a, b, c};
         if (!takes_back) return copy_block<T>(here, there, axes, spare);
-        for (Axis& axis : axes) std::swap(axis.from, axis.to);
+        for (CopyAxis& axis : axes) std::swap(axis.from, axis.to);
         copy_block<T>(there, here, axes, spare);
     };
-    const Axis rows = {part.rows, part.row_stride, part.columns * step};
-    const Axis columns = {part.columns, part.column_stride, step};
+    const CopyAxis rows = {part.rows, part.row_stride, part.columns * step};
+    const CopyAxis columns = {part.columns, part.column_stride, step};
     for (int64_t done = 0; done < part.count;) {
         const int64_t plane = part.first + done, left = part.count - done;
         const int64_t skipped = loops > 1 ? plane % inner : 0;
         const bool whole = skipped == 0 && left >= inner;
-        const Axis run = {whole ? inner : least(inner - skipped, left), stride_of(loops - 1),
-                          plane_step};
-        const Axis outer = {whole ? left / inner : 1, stride_of(loops - 2), inner * plane_step};
+        const CopyAxis run = {whole ? inner : least(inner - skipped, left), stride_of(loops - 1),
+                              plane_step};
+        const CopyAxis outer = {whole ? left / inner : 1, stride_of(loops - 2), inner * plane_step};
         char* const there = memory + part.planes.offset(plane, part.operand) + part.skipped;
         char* const here = scratch + done * plane_step;
         // The shorter of two axes is the loop around copies.
         const bool by_rows = rows.count < outer.count;
-        const Axis& around = by_rows ? rows : outer;
+        const CopyAxis& around = by_rows ? rows : outer;
         for (int64_t i = 0; i < around.count; ++i) {
             copy(there + i * around.from, here + i * around.to, by_rows ? outer : rows, run,
                  columns);

@@ -103,7 +103,8 @@ struct AvgPool2dBackward {
         bool streaming_fits;
         int64_t bytes;       // that the call moves
         uintptr_t prefetch;  // rows of quotients: how many bytes ahead grad_output is asked for
-        Panels panels;       // if any: tasks are these, and the rest is the plan of a dense one
+        Panels
+            panels;  // if any: these are the tasks, and what kernels use is the plan of a dense one
     };
 
     struct Kernels {
@@ -117,7 +118,7 @@ struct AvgPool2dBackward {
     static TensorView describe_output(const Args& args, int output);
     static Status check(const Args& args);
     static Plan plan(const Args& args);
-    // Of tensors that are walked where they lie.
+    // Without panels.
     static Plan direct_plan(const Args& args);
     static void run(const Plan& plan, void* const* addresses, void* workspace);
     // The same call on an Ascend device.

@@ -71,12 +71,17 @@ class PoolTile {
             task /= tiles;
             return tile;
         };
-        // Of planes that are gathered rows come first: threads that share each plane would take
-        // cache lines from each other.
-        int64_t height_tile = plan_.gathers ? take(plan_.height_tiles) : 0;
-        const int64_t channel_tile = take(plan_.channel_tiles);
-        const int64_t width_tile = take(plan_.width_tiles);
-        if (!plan_.gathers) height_tile = take(plan_.height_tiles);
+        int64_t height_tile, channel_tile, width_tile;
+        if (plan_.gathers) {
+            // Threads that share each plane would take cache lines from each other.
+            height_tile = take(plan_.height_tiles);
+            channel_tile = take(plan_.channel_tiles);
+            width_tile = take(plan_.width_tiles);
+        } else {
+            channel_tile = take(plan_.channel_tiles);
+            width_tile = take(plan_.width_tiles);
+            height_tile = take(plan_.height_tiles);
+        }
         first_plane_ = task * plan_.planes_per_task;
         last_plane_ = least(first_plane_ + plan_.planes_per_task, plan_.plane_count);
         column_ = width_tile * plan_.width_tile;

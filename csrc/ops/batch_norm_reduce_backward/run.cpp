@@ -28,7 +28,7 @@ void Op::run(const Plan& plan, void* const* addresses, void* workspace) {
             void* const dense[] = {at[0], at[1], addresses[kMean]};
             kernels.accumulate(part, dense, sums, 0, part.sums.tasks);
         };
-        run_panels(plan, memory, workspace, threads, accumulate);
+        run_sum_panels(plan, memory, workspace, threads, accumulate);
     } else {
         share_tasks(plan.sums, threads, [&](int64_t begin, int64_t end) {
             kernels.accumulate(plan, addresses, partials, begin, end);

@@ -83,7 +83,8 @@ struct SoftmaxBackward {
         bool is_buffered;      // and then results go by way of a buffer
         bool rows_fill_lines;  // kAlongRows: whole cache lines of the result
         int64_t bytes;         // that the call moves
-        Panels panels;         // if any: tasks are these, and the rest is the plan of a dense one
+        Panels
+            panels;  // if any: these are the tasks, and what kernels use is the plan of a dense one
     };
 
     struct Kernels {
@@ -103,7 +104,7 @@ struct SoftmaxBackward {
     static TensorView describe_output(const Args& args, int output);
     static Status check(const Args& args);
     static Plan plan(const Args& args);
-    // Of tensors that are walked where they lie.
+    // Without panels.
     static Plan direct_plan(const Args& args);
     static void run(const Plan& plan, void* const* addresses, void* workspace);
     // Of arguments that check() accepts.

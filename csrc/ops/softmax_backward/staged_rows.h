@@ -104,7 +104,7 @@ class StagedRows {
     // An operand's elements in memory, of E, and in a dense tile of E.
     template <class E>
     struct TileAxes {
-        Axis of[3];
+        CopyAxis of[3];
 
         TileAxes(const StagedRows& rows, int operand) {
             constexpr int64_t kSize = sizeof(E);
@@ -121,7 +121,7 @@ class StagedRows {
             copy_block<E>(tile, memory, of, spare);
         }
         void store(char* memory, const char* tile, char* spare) {
-            for (Axis& axis : of) std::swap(axis.from, axis.to);
+            for (CopyAxis& axis : of) std::swap(axis.from, axis.to);
             copy_block<E>(memory, tile, of, spare);
         }
         // function(bytes, elements, n): runs of n elements that lie so many bytes from the first
