@@ -1,3 +1,4 @@
+// Channel sums that are cut into panels (core/panels.h).
 #include <algorithm>
 
 #include "core/cache_line.h"

@@ -21,7 +21,8 @@ constexpr int64_t kWorthThreads = 4;
 constexpr int64_t kMostScratch = 256 << 20;
 // Of an operand: what fits a tile loses nothing by it (measured).
 constexpr int64_t kFewElements = kStagedElements / 2;
-// Of neighbours in memory, if there are as many: shorter runs are no gain.
+// Of neighbours in memory, if there are as many, before boxes are made even: shorter runs are no
+// gain.
 constexpr int64_t kShortestRun = kCacheLine / 2;
 // Behind an operand's panel: those of powers of two compete for the same places of a cache.
 constexpr int64_t kGap = 5 * kCacheLine;
@@ -110,6 +111,23 @@ int sharing_threads(const Panels& panels) {
     return kAnyThreads;
 }
 
+// Boxes of about equal size, and where operands' are in a share's scratch.
+void make_even(Panels& panels) {
+    panels.count = 1;
+    for (int i = 0; i < panels.axes; ++i) {
+        const PanelAxis& axis = panels.axis[i];
+        if (axis.is_whole) continue;
+        panels.box[i] = round_up(even_part(axis.extent[0], panels.box[i]), axis.unit);
+        panels.count *= divide_up(axis.extent[0], panels.box[i]);
+    }
+    int64_t end = 0;
+    for (int k = 0; k < panels.operands; ++k) {
+        panels.scratch[k] = end;
+        end += round_up(elements_of(panels, k) * panels.size[k], Panels::kAlignment) + kGap;
+    }
+    panels.scratch[panels.operands] = end;
+}
+
 }  // namespace
 
 TensorView Panels::view(int operand, DataType dtype) const {
@@ -144,20 +162,10 @@ bool cut_into_panels(Panels& panels, const PanelAxis* axes, int count, const Dat
         int next;
         if (run_of(panels, k, next) < kShortestRun && next >= 0) return false;
     }
-    panels.count = 1;
-    for (int i = 0; i < count; ++i) {
-        if (axes[i].is_whole) continue;
-        panels.box[i] = round_up(even_part(axes[i].extent[0], panels.box[i]), axes[i].unit);
-        panels.count *= divide_up(axes[i].extent[0], panels.box[i]);
-    }
+    make_even(panels);
     const int sharing = bytes > processor().cached_bytes ? kAnyThreads : sharing_threads(panels);
-    int64_t end = 0;
-    for (int k = 0; k < operands; ++k) {
-        panels.scratch[k] = end;
-        end += round_up(elements_of(panels, k) * panels.size[k], Panels::kAlignment) + kGap;
-    }
-    panels.scratch[operands] = end;
-    const int64_t most_shares = std::min(panels.count, std::max<int64_t>(1, kMostScratch / end));
+    const int64_t most_shares =
+        std::min(panels.count, std::max<int64_t>(1, kMostScratch / panels.scratch[operands]));
     panels.shares = std::min<int64_t>({most_shares, threads, sharing});
     return most_shares * kWorthThreads >= threads;
 }

@@ -52,4 +52,17 @@ struct Panels {
 bool cut_into_panels(Panels& panels, const PanelAxis* axes, int count, const DataType* dtypes,
                      int operands, bool writes, int64_t bytes);
 
+// Makes a call's plan that of panels with the plan `dense`: kernels use the latter.
+template <class Plan>
+void use_panels(Plan& plan, const Plan& dense, const Panels& panels) {
+    const int64_t bytes = plan.bytes;
+    plan = dense;
+    plan.panels = panels;
+    plan.panels.tasks = dense.tasks;
+    plan.tasks = panels.count;
+    plan.most_threads = panels.shares;
+    plan.bytes = bytes;
+    plan.workspace_size = panels.workspace_size();
+}
+
 }  // namespace ascend_grad

@@ -23,14 +23,23 @@ using namespace ascend_grad;
 
 using Shape = std::vector<int64_t>;
 
-enum class Layout { kContiguous, kChannelsLast, kReversed, kEverySecond };
-constexpr Layout kLayouts[] = {Layout::kContiguous, Layout::kChannelsLast, Layout::kReversed,
-                               Layout::kEverySecond};
+// kReversedInputs: results are contiguous. kSwapped: the last two axes are.
+enum class Layout {
+    kContiguous,
+    kChannelsLast,
+    kReversed,
+    kEverySecond,
+    kReversedInputs,
+    kSwapped
+};
+constexpr Layout kLayouts[] = {Layout::kContiguous,  Layout::kChannelsLast,   Layout::kReversed,
+                               Layout::kEverySecond, Layout::kReversedInputs, Layout::kSwapped};
 constexpr DataType kDtypes[] = {DataType::kFloat32, DataType::kFloat16, DataType::kBFloat16};
 
 class Tensor {
   public:
-    Tensor(DataType dtype, const Shape& shape, Layout layout, uint32_t seed) {
+    Tensor(DataType dtype, const Shape& shape, Layout layout, uint32_t seed,
+           bool is_result = false) {
         const int rank = static_cast<int>(shape.size());
         const int64_t size = static_cast<int64_t>(data_type_size(dtype));
         view.dtype = dtype;
@@ -38,7 +47,9 @@ class Tensor {
         view.format = rank == 3 ? Format::kNCL : rank == 4 ? Format::kNCHW : Format::kND;
         std::vector<int> order;  // axes, outermost in memory first
         for (int i = 0; i < rank; ++i) order.push_back(i);
-        if (layout == Layout::kReversed) std::reverse(order.begin(), order.end());
+        if (layout == Layout::kReversed || (layout == Layout::kReversedInputs && !is_result))
+            std::reverse(order.begin(), order.end());
+        if (layout == Layout::kSwapped && rank >= 2) std::swap(order[rank - 2], order[rank - 1]);
         if (layout == Layout::kChannelsLast && rank >= 2) {
             order.erase(order.begin() + 1);
             order.push_back(1);
@@ -194,7 +205,7 @@ void prelu(Report& report, DataType dtype, Layout layout, const Shape& shape, in
     using Op = PreluBackward;
     Tensor grad(dtype, shape, layout, 1), self(dtype, shape, layout, 2),
         weight(dtype, {weights}, layout, 3);
-    Tensor grad_input(dtype, shape, layout, 4), grad_weight(dtype, {weights}, layout, 5);
+    Tensor grad_input(dtype, shape, layout, 4, true), grad_weight(dtype, {weights}, layout, 5);
     Op::Args args;
     const Tensor* tensors[] = {&grad, &self, &weight, &grad_input, &grad_weight};
     for (int i = 0; i < 5; ++i) args.tensors[i] = &tensors[i]->view;
@@ -212,7 +223,7 @@ void softmax(Report& report, DataType dtype, Layout layout, const Shape& shape, 
     using Op = SoftmaxBackward;
     const DataType out_dtype = dim % 2 == 0 ? dtype : DataType::kBFloat16;
     Tensor grad(dtype, shape, layout, 1), output(dtype, shape, layout, 2),
-        out(out_dtype, shape, layout, 3);
+        out(out_dtype, shape, layout, 3, true);
     Op::Args args;
     args.dim = dim;
     const Tensor* tensors[] = {&grad, &output, &out};
@@ -241,7 +252,7 @@ void avg_pool(Report& report, DataType dtype, Layout layout, const Pool& pool) {
                                           pool.ceil_mode);
     }
     Tensor grad(dtype, output, layout, 1), self(dtype, pool.shape, layout, 2),
-        grad_input(dtype, pool.shape, layout, 3);
+        grad_input(dtype, pool.shape, layout, 3, true);
     const IntArray kernel{&pool.kernel, 1}, stride{&pool.stride, 1}, padding{&pool.pad, 1};
     Op::Args args;
     const Tensor* tensors[] = {&grad, &self, &grad_input};

@@ -55,7 +55,7 @@ void order_axes(const TensorView& grad_input, int* order) {
 }
 
 // Makes it a plan of panels, if the call can be cut into some.
-void take_panels(const Op::Args& args, Op::Plan& plan) {
+void cut(const Op::Args& args, Op::Plan& plan) {
     const TensorView* tensors[] = {args.tensors[Op::kGradOutput], args.tensors[Op::kGradInput]};
     const int rank = tensors[1]->rank;
     int order[kMaxRank];
@@ -84,21 +84,14 @@ void take_panels(const Op::Args& args, Op::Plan& plan) {
     Op::Args dense_args = args;
     dense_args.tensors[Op::kGradOutput] = &views[0];
     dense_args.tensors[Op::kGradInput] = &views[1];
-    Op::Plan dense = Op::direct_plan(dense_args);
-    panels.tasks = dense.tasks;
-    dense.tasks = panels.count;
-    dense.most_threads = panels.shares;
-    dense.bytes = plan.bytes;
-    dense.workspace_size = panels.workspace_size();
-    dense.panels = panels;
-    plan = dense;
+    use_panels(plan, Op::direct_plan(dense_args), panels);
 }
 
 }  // namespace
 
 Op::Plan Op::plan(const Args& args) {
     Plan plan = direct_plan(args);
-    if (!plan.is_empty && splits_lines(args, plan)) take_panels(args, plan);
+    if (!plan.is_empty && splits_lines(args, plan)) cut(args, plan);
     return plan;
 }
 

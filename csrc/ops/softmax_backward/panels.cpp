@@ -48,7 +48,7 @@ bool splits_lines(const Op::Plan& plan) {
 }
 
 // Makes it a plan of panels, if the call can be cut into some: as out lies in memory.
-void take_panels(const Op::Args& args, Op::Plan& plan) {
+void cut(const Op::Args& args, Op::Plan& plan) {
     PanelAxis axes[kMaxRank + 1];
     const int count = plan.rows.count + 1;
     int place = count - 1;
@@ -75,22 +75,15 @@ void take_panels(const Op::Args& args, Op::Plan& plan) {
         views[k] = panels.view(k, dtypes[k]);
         dense_args.tensors[k] = &views[k];
     }
-    Op::Plan dense = Op::direct_plan(dense_args);
-    if (dense.split) return;
-    panels.tasks = dense.tasks;
-    dense.tasks = panels.count;
-    dense.most_threads = panels.shares;
-    dense.bytes = plan.bytes;
-    dense.workspace_size = panels.workspace_size();
-    dense.panels = panels;
-    plan = dense;
+    const Op::Plan dense = Op::direct_plan(dense_args);
+    if (!dense.split) use_panels(plan, dense, panels);
 }
 
 }  // namespace
 
 Op::Plan Op::plan(const Args& args) {
     Plan plan = direct_plan(args);
-    if (!plan.is_empty && splits_lines(plan)) take_panels(args, plan);
+    if (!plan.is_empty && splits_lines(plan)) cut(args, plan);
     return plan;
 }
 
