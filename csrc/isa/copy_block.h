@@ -75,6 +75,10 @@ inline void copy_every_second(char* to, const char* from, int64_t n) {
     for (; i < n; ++i) move_bytes<kSize>(to + i * kSize, from + 2 * i * kSize);
 }
 
+AG_INLINE int64_t bytes_apart(int64_t stride) {
+    return stride < 0 ? -stride : stride;
+}
+
 // Joins axes that one stride walks.
 inline void join(CopyAxis* axes, int n = 3) {
     for (int outer = 0; outer < n; ++outer) {
@@ -175,7 +179,7 @@ AG_INLINE bool copy_columns(char* to, const char* from, const CopyAxis* axes, in
     if (lines.count * columns.count < blocks * kFewest || lines.from % kSize != 0) return false;
     // Few lines, or columns, at a time where what follows them in memory is along the other axis.
     const auto is_nearer = [&](int64_t stride, int64_t than) {
-        return other.count > 1 && (stride < 0 ? -stride : stride) < (than < 0 ? -than : than);
+        return other.count > 1 && bytes_apart(stride) < bytes_apart(than);
     };
     const bool by_lines = is_nearer(other.from, lines.from);
     const bool by_columns = is_nearer(other.to, columns.to);

@@ -16,10 +16,9 @@ void copy_box_of(char* to, const char* from, CopyAxis* axes, int count) {
         if (axes[i].count != 1) axes[left++] = axes[i];
     while (left < 3) axes[left++] = {1, 0, 0};
     // Those along which neighbours are neighbours come last, before them what lies nearest.
-    const auto magnitude = [](int64_t x) { return x < 0 ? -x : x; };
     const auto rank = [&](const CopyAxis& a) {
         if (a.count == 1) return INT64_MAX;
-        return a.from == kSize || a.to == kSize ? 0 : magnitude(a.from) + magnitude(a.to);
+        return a.from == kSize || a.to == kSize ? 0 : bytes_apart(a.from) + bytes_apart(a.to);
     };
     for (int i = 1; i < left; ++i)
         for (int j = i; j > 0 && rank(axes[j - 1]) < rank(axes[j]); --j)

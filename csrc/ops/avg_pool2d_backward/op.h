@@ -103,8 +103,8 @@ struct AvgPool2dBackward {
         bool streaming_fits;
         int64_t bytes;       // that the call moves
         uintptr_t prefetch;  // rows of quotients: how many bytes ahead grad_output is asked for
-        Panels
-            panels;  // if any: these are the tasks, and what kernels use is the plan of a dense one
+        // If any: these are the tasks, and what kernels use is the plan of a dense one.
+        Panels panels;
     };
 
     struct Kernels {

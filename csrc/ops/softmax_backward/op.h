@@ -83,8 +83,8 @@ struct SoftmaxBackward {
         bool is_buffered;      // and then results go by way of a buffer
         bool rows_fill_lines;  // kAlongRows: whole cache lines of the result
         int64_t bytes;         // that the call moves
-        Panels
-            panels;  // if any: these are the tasks, and what kernels use is the plan of a dense one
+        // If any: these are the tasks, and what kernels use is the plan of a dense one.
+        Panels panels;
     };
 
     struct Kernels {
