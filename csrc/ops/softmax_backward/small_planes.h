@@ -22,13 +22,18 @@ class SmallPlanes {
         for (; planes > 0; planes -= batch) {
             const int count = planes < batch ? planes : batch;
             const int n = count * plane;
-            multiply(g, y, n);
-            if (columns == 1) {
-                sum_short_rows(products_, count, length_, sums_);
+            T* const out = sink.reserve(n);
+            if (columns >= kPairLanes) {
+                wide_planes(g, y, out, n);
             } else {
-                sum_planes(n);
+                multiply(g, y, n);
+                if (columns == 1) {
+                    sum_short_rows(products_, count, length_, sums_);
+                } else {
+                    sum_planes(n);
+                }
+                write(g, y, out, n, asks_into_second);
             }
-            write(g, y, sink.reserve(n), n, asks_into_second);
             sink.commit(n);
             g += n;
             y += n;
@@ -53,6 +58,18 @@ class SmallPlanes {
         }
     }
 
+    // One by one: columns are as long as vectors.
+    template <class T>
+    AG_INLINE void wide_planes(const T* g, const T* y, T* out, int n) {
+        constexpr uintptr_t kAheadBytes = 3 * kElements * sizeof(T);
+        const int plane = length_ * columns_;
+        for (int i = 0; i < n; i += plane) {
+            sum_plane(g + i, y + i, columns_, length_, true, products_, sums_);
+            repeat_sums(sums_, columns_);
+            write_plane(g + i, y + i, out + i, plane, columns_, 0, sums_,
+                        {kAheadBytes, kAheadBytes}, std::true_type{}, true);
+        }
+    }
     // For each element of planes of n elements. What follows the sums of few columns is none, and
     // the next line's replace it.
     AG_INLINE void sum_planes(int n) {
