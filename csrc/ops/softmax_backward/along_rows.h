@@ -144,15 +144,14 @@ inline void write_rows(const RowSet& rows, int n, Flag asks) {
 // factors, and one below 2^103 cannot make their difference overflow. Compared as integers, since
 // compilers compare anew in every turn of a loop.
 inline bool make_no_nan(const float* sums, int n) {
-    constexpr int32_t kMagnitude = 0x7fffffff, kBound = 0x73000000;  // of 2^103
-    int32_t most = 0;
+    constexpr uint32_t kMagnitude = 0x7fffffff, kBound = 0x73000000;  // of 2^103
+    uint32_t differences = ~0u;                                       // negative if below
     for (int i = 0; i < n; ++i) {
-        int32_t bits;
+        uint32_t bits;
         std::memcpy(&bits, sums + i, sizeof(bits));
-        bits &= kMagnitude;
-        most = bits > most ? bits : most;
+        differences &= (bits & kMagnitude) - kBound;
     }
-    return most < kBound;
+    return differences >> 31 != 0;
 }
 // Whether elements without a NaN have a form of their own (load_permuted()).
 template <class T, class U>
