@@ -277,7 +277,8 @@ class AlongChannels {
         constexpr int kMost = kCount > 0 ? kCount : kGroup / kSumLanes;
         const int count = kCount > 0 ? kCount : positions.count;
         char* at[kMost][kOperands];
-        std::memcpy(at, positions.at, sizeof(at));
+        AG_EACH (i, kMost)
+            AG_EACH (k, kOperands) at[i][k] = positions.at[i][k];
         const Turn own_turn = turn;
         const auto ahead = static_cast<uintptr_t>(plan_.prefetch);
         const bool into_second = plan_.asks_into_second, streams = streams_lines();
