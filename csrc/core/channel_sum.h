@@ -20,7 +20,8 @@ namespace ascend_grad {
 
 inline constexpr int64_t kChunksPerTask = 16;  // blocks of a long row that one task makes, at most
 inline constexpr int64_t kChannelTile = 1024;  // channels of a task along channels, at most
-inline constexpr int64_t kRowChannels = 256;   // along positions, at most
+inline constexpr int64_t kRunElements = 16 * kChannelTile;  // of positions walked together, at most
+inline constexpr int64_t kRowChannels = 256;                // along positions, at most
 inline constexpr int64_t kFewChannels = 64;    // where something is transposed, at most
 inline constexpr int64_t kPositionGroup = 64;  // positions that it takes at a time, at most
 inline constexpr int64_t kFewPositions = 64;   // whose sums stay in registers, at most

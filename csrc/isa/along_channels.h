@@ -366,7 +366,7 @@ class AlongChannels {
     const float* parameters_ = nullptr;
     LaneSums<kSums> lanes_;
     LineParts parts_;
-    alignas(64) float own_parameters_[kPairLanes + LaneSums<kSums>::kMaxChannels];
+    alignas(64) float own_parameters_[kPairLanes + kRunElements];
 };
 
 }  // namespace

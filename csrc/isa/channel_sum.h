@@ -39,14 +39,20 @@ class ChannelSum {
             partials_ = partials == nullptr ? Partials{kept_, kChannelTile, channel_}
                                             : Partials{partials, plan_.call_channels, 0};
             load(parameters_, plan_.first_channel + channel_, channels_);
-            for (int i = channels_; i < plan_.lanes_together * channels_; ++i)
-                parameters_[i] = parameters_[i - channels_];
+            repeat_parameters(plan_.lanes_together * channels_);
             run(task);
             if (partials == nullptr) finish(partials_, channel_, channel_ + channels_);
         }
     }
 
   private:
+    // Of all channels, up to so many.
+    void repeat_parameters(int count) {
+        for (int n = channels_; n < count; n *= 2) {
+            const int more = n < count - n ? n : count - n;
+            std::memcpy(parameters_ + n, parameters_, sizeof(float) * static_cast<size_t>(more));
+        }
+    }
     void run(int64_t task) {
         const int64_t outer = task / plan_.channel_tiles;
         if (plan_.chunks_per_row == 1) {
@@ -295,7 +301,7 @@ class ChannelSum {
     Sink<T> sink_;
     int64_t channel_ = 0;
     int channels_ = 0;
-    alignas(64) float parameters_[LaneSums<1>::kMaxChannels];
+    alignas(64) float parameters_[kRunElements];
     float kept_[kSums * kChannelTile];  // sums of a task that finishes its channels
     // Outputs of channels by positions, or of positions by channels, on their way to be transposed.
     alignas(64) T result_[Element::kWrites ? kResultLines * kResultPitch : 1];
