@@ -25,17 +25,18 @@ class AcrossRows {
     static constexpr int kScratch = kLevels * kMaxColumns;  // floats that sum() needs
 
     AcrossRows(char* const (&base)[3], const int64_t (&stride)[3], int columns, int elements,
-               bool asks_into_second)
+               bool by_columns, bool asks_into_second)
         : base_{base[0], base[1], base[2]},
           stride_(stride),
           columns_(columns),
           elements_(elements),
+          by_columns_(by_columns),
           asks_into_second_(asks_into_second) {}
 
     // scratch[c] = the sum of row c. Lane by lane, so that few sums of lanes wait for each other.
     // Few runs in registers, a vector of columns at a time.
     void sum(float* scratch) const {
-        if (elements_ > kLanes || columns_ < kLanes) return sum_lanes(0, 1, 0, scratch);
+        if (!by_columns_ || columns_ < kLanes) return sum_lanes(0, 1, 0, scratch);
         sum_columns(
             columns_, elements_,
             [&](int k, int c)
@@ -229,6 +230,7 @@ class AcrossRows {
     const int64_t (&stride_)[3];
     const int columns_;
     const int elements_;
+    const bool by_columns_;
     const bool asks_into_second_;
 };
 

@@ -51,7 +51,8 @@ struct SoftmaxBackward {
     // Planes that are taken with others. Where there are few rows, sums of many elements would
     // leave most lanes without work.
     static constexpr bool is_small_plane(int64_t length, int64_t columns) {
-        return length <= kSmallPlane / columns && (length <= 16 || columns >= 8);
+        const int64_t most = columns >= 32 ? 2 * kSmallPlane : kSmallPlane;
+        return length <= most / columns && (length <= 16 || columns >= 8);
     }
 
     // A task works on a group of neighbouring rows: the innermost loop of `rows` cut into groups.
@@ -64,7 +65,7 @@ struct SoftmaxBackward {
         int64_t stride[3];
         int32_t step;           // kAlongRows: elements between neighbours in the inputs
         bool is_plane;          // kAcrossRows: the rows of a group fill memory without a gap
-        bool is_near;           // such a group comes from a cache, or is asked for; few lines
+        bool by_columns;        // kAcrossRows: few elements, columns are summed in registers
         bool has_small_planes;  // and the groups: short rows, up to kSmallPlane elements
         Loops rows;             // count >= 1
         int64_t rows_per_group, groups_per_loop, groups;

@@ -234,6 +234,14 @@ bool asks_for_next_plane(const Op::Plan& plan, int64_t size) {
     return false;
 }
 
+// kAcrossRows: whether sums of sixteen columns at a time, in registers, cost less than those of all
+// in memory (measured): lines come from a cache or are asked for, and do not compete for places.
+bool sums_by_columns(const Op::Plan& plan) {
+    if (!plan.is_plane) return plan.length <= (lie_pages_apart(plan) ? kLanes : 2 * kLanes);
+    return kColumnsPerLine * plan.length <= plan.rows_per_group &&
+           (plan.asks || !streaming_pays(plan.bytes, false, Gain::kOnceNotKept));
+}
+
 }  // namespace
 
 Op::Plan Op::direct_plan(const Args& args) {
@@ -268,8 +276,7 @@ Op::Plan Op::direct_plan(const Args& args) {
     // Rows from a cache gain nothing by it, and it costs instructions.
     plan.asks = plan.is_plane ? asks_for_next_plane(plan, size)
                               : plan.bytes > processor().cached_bytes && processor().along_memory;
-    plan.is_near = plan.is_plane && kColumnsPerLine * plan.length <= plan.rows_per_group &&
-                   (plan.asks || !streaming_pays(plan.bytes, false, Gain::kOnceNotKept));
+    plan.by_columns = sums_by_columns(plan);
     plan.asks_for_rows = plan.asks && processor().far_along_memory &&
                          plan.dtype == DataType::kFloat32 && plan.out_dtype == plan.dtype &&
                          plan.traversal == Traversal::kAlongRows && plan.step == 1 &&

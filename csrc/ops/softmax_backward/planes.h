@@ -64,12 +64,12 @@ inline void add_lanes(int columns, float* lanes, float* sums) {
     std::memcpy(sums, lanes, sizeof(float) * static_cast<size_t>(columns));
 }
 
-// sums[c] = sum over i of g[i * columns + c] * y[...]. `is_near`: sixteen columns at a time in
+// sums[c] = sum over i of g[i * columns + c] * y[...]. `by_columns`: sixteen columns at a time in
 // registers cost less than the lanes of all in memory.
 template <class T>
-inline void sum_plane(const T* g, const T* y, int columns, int n, bool is_near, float* lanes,
+inline void sum_plane(const T* g, const T* y, int columns, int n, bool by_columns, float* lanes,
                       float* sums) {
-    if (columns >= kLanes && (is_near || n <= kLanes || n * columns <= kNearPlane)) {
+    if (columns >= kLanes && (by_columns || n <= kLanes || n * columns <= kNearPlane)) {
         sum_columns(
             columns, n,
             [&](int k, int c)

@@ -254,12 +254,13 @@ class SoftmaxRows {
     AcrossRows<T> across(int64_t chunk) const {
         char* run[3];
         for (int k = 0; k < 3; ++k) run[k] = address(k, 0, chunk * plan_.chunk);
-        return {run, plan_.stride, count_, length_of(chunk), plan_.asks_into_second};
+        return {
+            run, plan_.stride, count_, length_of(chunk), plan_.by_columns, plan_.asks_into_second};
     }
     void sum_across(int64_t chunk, float* sums) {
         if (plan_.is_plane) {
             sum_plane(input(0, 0, chunk), input(1, 0, chunk), count_, length_of(chunk),
-                      plan_.is_near, lanes_, sums);
+                      plan_.by_columns, lanes_, sums);
             return;
         }
         across(chunk).sum(lanes_);
