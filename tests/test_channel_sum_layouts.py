@@ -23,6 +23,11 @@ SHAPES = (
     (48, 131),
     (64, 256),
     (1100, 9),
+    # More, whose channels fill no vectors: along them as one run.
+    (70, 73),
+    (90, 301),
+    (66, 1001),
+    (3, 85, 5, 5),
     # Small planes: along positions.
     (700, 2, 2),
     (400, 3, 3),

@@ -90,6 +90,21 @@ def test_one_tensor_lies_across_the_others(
     assert_same_bits(np.ascontiguousarray(out), want)
 
 
+# Sums of so few elements mostly stay in registers; planes of few columns are taken together.
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@pytest.mark.parametrize("length", [2, 10, 16, 17, 24, 32, 33])
+@pytest.mark.parametrize("columns", [31, 32, 49, 253, 1100])
+def test_few_elements_across_rows(columns: int, length: int, dtype: np.dtype) -> None:
+    g, y = operands((3, length, columns), dtype)
+    along = (np.ascontiguousarray(np.moveaxis(x, 1, -1)) for x in (g, y))
+    want = np.ascontiguousarray(np.moveaxis(ag.softmax_backward(*along, -1), -1, 1))
+    assert_within(want, softmax_backward(g, y, 1))
+    assert_same_bits(ag.softmax_backward(g, y, 1), want)
+    over_g, over_y = g.copy(), y.copy()
+    assert_same_bits(ag.softmax_backward(over_g, y, 1, out=over_g), want)
+    assert_same_bits(ag.softmax_backward(g, over_y, 1, out=over_y), want)
+
+
 def test_long_sum_of_equal_terms_does_not_drift() -> None:
     g, y = np.full((1, 3_000_001), 0.1, FLOAT32), np.full((1, 3_000_001), 0.3, FLOAT32)
     assert_within(ag.softmax_backward(g, y, 1), softmax_backward(g, y, 1))

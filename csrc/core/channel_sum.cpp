@@ -241,10 +241,6 @@ bool has_few_positions(const ChannelSumPlan& plan, bool from_memory) {
            (plan.channels % kWholeChannels == 0 || plan.channels >= kManyChannels);
 }
 
-// Of positions that are walked together from memory, at most: of longer runs lanes one by one take
-// 0.6 to 0.9 of the time (measured on Zen 4).
-constexpr int64_t kFarRunBytes = 8192;
-
 // kAlongChannels: how many positions that follow each other have at most `most` elements: all
 // sixteen, or a number that makes whole vectors.
 int32_t lanes_together(const ChannelSumPlan& plan, int64_t size, int64_t most) {
@@ -254,6 +250,14 @@ int32_t lanes_together(const ChannelSumPlan& plan, int64_t size, int64_t most) {
     int32_t lanes = kSumLanes;
     while (lanes > 1 && lanes * plan.channels > most) lanes /= 2;
     return lanes == kSumLanes || lanes * plan.channels % kWholeChannels == 0 ? lanes : 1;
+}
+// Whether more than kChannelTile elements of them had better be walked together (measured on
+// Zen 4): in a cache, and from memory instead of vectors that are partly empty.
+bool long_runs_pay(const ChannelSumPlan& plan, int64_t size, bool from_memory) {
+    constexpr int64_t kFarRunBytes = 8192;
+    if (plan.transposes) return false;
+    return !from_memory ||
+           (plan.lanes_together == 1 && plan.channels <= kFarRunBytes / (kSumLanes * size));
 }
 
 // kAlongChannels: whether runs of channels are long, follow each other and all begin equally far
@@ -349,11 +353,8 @@ void cut_into_tasks(ChannelSumPlan& plan, int64_t size, int64_t bytes) {
                 plan.channel_tile = even_tile(plan, outer, std::min(threads, of_position));
                 if (plan.channel_tile < plan.channels) plan.lanes_together = 1;
             }
-            if (!plan.transposes && (!from_memory || plan.lanes_together == 1)) {
-                plan.lanes_together = std::max(
-                    plan.lanes_together,
-                    lanes_together(plan, size, from_memory ? kFarRunBytes / size : kRunElements));
-            }
+            if (long_runs_pay(plan, size, from_memory))
+                plan.lanes_together = lanes_together(plan, size, kRunElements);
             break;
     }
     plan.channel_tile = std::min(plan.channel_tile, plan.channels);

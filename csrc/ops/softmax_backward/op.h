@@ -44,6 +44,8 @@ struct SoftmaxBackward {
 
     static constexpr int64_t kMaxColumns = 2048;  // rows of a group, but along rows
     static constexpr int64_t kSmallPlane = 512;   // elements of a plane that is taken with others
+    static constexpr int64_t kWidePlane = 1024;   // if it has so many columns:
+    static constexpr int64_t kWideColumns = 32;
     static constexpr int64_t kShortRow = 512;  // bytes; shorter ones are written several at a time
     static constexpr int64_t kChunksPerTask = kTaskElements / kSumBlock;  // of split rows
     static constexpr int64_t kStagedColumns = kStagedElements / 16;  // with as many elements each
@@ -51,7 +53,7 @@ struct SoftmaxBackward {
     // Planes that are taken with others. Where there are few rows, sums of many elements would
     // leave most lanes without work.
     static constexpr bool is_small_plane(int64_t length, int64_t columns) {
-        const int64_t most = columns >= 32 ? 2 * kSmallPlane : kSmallPlane;
+        const int64_t most = columns >= kWideColumns ? kWidePlane : kSmallPlane;
         return length <= most / columns && (length <= 16 || columns >= 8);
     }
 
@@ -66,7 +68,7 @@ struct SoftmaxBackward {
         int32_t step;           // kAlongRows: elements between neighbours in the inputs
         bool is_plane;          // kAcrossRows: the rows of a group fill memory without a gap
         bool by_columns;        // kAcrossRows: few elements, columns are summed in registers
-        bool has_small_planes;  // and the groups: short rows, up to kSmallPlane elements
+        bool has_small_planes;  // and the groups: see is_small_plane()
         Loops rows;             // count >= 1
         int64_t rows_per_group, groups_per_loop, groups;
         bool stages_along;  // kStaged: a tile is made of rows, else of planes, or lines of one

@@ -23,7 +23,7 @@ class SmallPlanes {
             const int count = planes < batch ? planes : batch;
             const int n = count * plane;
             T* const out = sink.reserve(n);
-            if (columns >= kPairLanes) {
+            if (columns >= SoftmaxBackward::kWideColumns) {
                 wide_planes(g, y, out, n);
             } else {
                 multiply(g, y, n);
@@ -44,7 +44,7 @@ class SmallPlanes {
     static constexpr int kBatch = 64;                  // single rows
     static constexpr int kBlock = 2 * kLanes;          // of which a number of pairs covers all
     static constexpr int kElements = kBatch * kLanes;  // of a batch
-    static_assert(SoftmaxBackward::kSmallPlane <= kElements);
+    static_assert(SoftmaxBackward::kWidePlane <= kElements);
 
     void prepare(int length, int columns) {
         length_ = length;
@@ -58,7 +58,7 @@ class SmallPlanes {
         }
     }
 
-    // One by one: columns are as long as vectors.
+    // One by one, of at least kWideColumns columns.
     template <class T>
     AG_INLINE void wide_planes(const T* g, const T* y, T* out, int n) {
         constexpr uintptr_t kAheadBytes = 3 * kElements * sizeof(T);
