@@ -23,10 +23,12 @@ SHAPES = (
     (48, 131),
     (64, 256),
     (1100, 9),
-    # More, whose channels fill no vectors: along them as one run.
+    # More of them: along channels as one run.
     (70, 73),
+    (70, 96),
     (90, 301),
     (66, 1001),
+    (66, 1024),
     (3, 85, 5, 5),
     # Small planes: along positions.
     (700, 2, 2),

@@ -103,6 +103,10 @@ def test_few_elements_across_rows(columns: int, length: int, dtype: np.dtype) ->
     over_g, over_y = g.copy(), y.copy()
     assert_same_bits(ag.softmax_backward(over_g, y, 1, out=over_g), want)
     assert_same_bits(ag.softmax_backward(g, over_y, 1, out=over_y), want)
+    wider = np.empty((3, length, columns + 1), FLOAT32)[..., :columns]
+    assert_within(ag.softmax_backward(g, y, 1, out=wider), softmax_backward(g, y, 1))
+    packed = ag.softmax_backward(g, y, 1, out=np.empty(g.shape, FLOAT32))
+    assert_same_bits(packed, np.ascontiguousarray(wider))
 
 
 def test_long_sum_of_equal_terms_does_not_drift() -> None:

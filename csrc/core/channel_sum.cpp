@@ -251,13 +251,16 @@ int32_t lanes_together(const ChannelSumPlan& plan, int64_t size, int64_t most) {
     while (lanes > 1 && lanes * plan.channels > most) lanes /= 2;
     return lanes == kSumLanes || lanes * plan.channels % kWholeChannels == 0 ? lanes : 1;
 }
-// Whether more than kChannelTile elements of them had better be walked together (measured on
-// Zen 4): in a cache, and from memory instead of vectors that are partly empty.
+// Whether more than kChannelTile elements of them had better be walked together: where vectors
+// would be partly empty, from memory up to so many bytes, and in a cache (measured on Zen 4).
 bool long_runs_pay(const ChannelSumPlan& plan, int64_t size, bool from_memory) {
-    constexpr int64_t kFarRunBytes = 8192;
-    if (plan.transposes) return false;
-    return !from_memory ||
-           (plan.lanes_together == 1 && plan.channels <= kFarRunBytes / (kSumLanes * size));
+    constexpr int64_t kFarRunBytes = 8192, kFewest = 4 * kSumLanes;
+    const int64_t positions = plan.rows_per_block * std::min(plan.chunk, plan.row_length);
+    if (plan.transposes || has_few_positions(plan, from_memory) || positions < kFewest)
+        return false;
+    const bool are_odd = plan.lanes_together == 1 && plan.channels % kWholeChannels != 0;
+    if (from_memory) return are_odd && plan.channels <= kFarRunBytes / (kSumLanes * size);
+    return are_odd || !processor().along_memory;
 }
 
 // kAlongChannels: whether runs of channels are long, follow each other and all begin equally far
@@ -324,8 +327,25 @@ int64_t staged_channels(const ChannelSumPlan& plan, int64_t size, bool from_memo
     return has_neighbours(plan, size) && are_long && pays ? kStagedLines / 2 : kStagedLines;
 }
 
-void cut_into_tasks(ChannelSumPlan& plan, int64_t size, int64_t bytes) {
+// kAlongChannels: channels of a task, and how many positions of them are walked together.
+void tile_channels(ChannelSumPlan& plan, int64_t size, int64_t outer, int threads, int of_position,
+                   bool from_memory) {
     const int64_t lanes = std::min<int64_t>(kSumLanes, plan.row_length);
+    plan.channel_tile = plan.transposes ? kTransposed : kChannelTile;
+    if (plan.stages) plan.channel_tile = std::min(kChannelTile, kStagedElements / lanes);
+    plan.lanes_together = lanes_together(plan, size, kChannelTile);
+    const int32_t longest = long_runs_pay(plan, size, from_memory)
+                                ? lanes_together(plan, size, kRunElements)
+                                : plan.lanes_together;
+    const bool are_few = plan.channels < kFewestShared;
+    const int32_t worth_more = are_few ? longest : plan.lanes_together;
+    if (worth_more < (threads > 2 ? kManyLanes : kManyLanesForTwo) ||
+        (!are_few && 2 * outer <= threads))
+        plan.channel_tile = even_tile(plan, outer, std::min(threads, of_position));
+    plan.lanes_together = plan.channel_tile < plan.channels ? 1 : longest;
+}
+
+void cut_into_tasks(ChannelSumPlan& plan, int64_t size, int64_t bytes) {
     const bool from_memory = bytes > processor().cached_bytes;
     const int threads = threads_for(bytes);
     const int of_position = from_memory ? kAnyThreads : threads_of_position(plan, size);
@@ -345,16 +365,7 @@ void cut_into_tasks(ChannelSumPlan& plan, int64_t size, int64_t bytes) {
                                                 : row_channels(plan, outer, size, bytes);
             break;
         case Traversal::kAlongChannels:
-            plan.channel_tile = plan.transposes ? kTransposed : kChannelTile;
-            if (plan.stages) plan.channel_tile = std::min(kChannelTile, kStagedElements / lanes);
-            plan.lanes_together = lanes_together(plan, size, kChannelTile);
-            if (plan.lanes_together < (threads > 2 ? kManyLanes : kManyLanesForTwo) ||
-                (2 * outer <= threads && plan.channels >= kFewestShared)) {
-                plan.channel_tile = even_tile(plan, outer, std::min(threads, of_position));
-                if (plan.channel_tile < plan.channels) plan.lanes_together = 1;
-            }
-            if (long_runs_pay(plan, size, from_memory))
-                plan.lanes_together = lanes_together(plan, size, kRunElements);
+            tile_channels(plan, size, outer, threads, of_position, from_memory);
             break;
     }
     plan.channel_tile = std::min(plan.channel_tile, plan.channels);

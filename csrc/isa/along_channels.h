@@ -277,7 +277,8 @@ class AlongChannels {
         constexpr int kMost = kCount > 0 ? kCount : kGroup / kSumLanes;
         const int count = kCount > 0 ? kCount : positions.count;
         char* at[kMost][kOperands];
-        AG_EACH (i, kMost)
+        // One by one: a vector of them would be loaded from where they have just been stored.
+        AG_EACH (i, count)
             AG_EACH (k, kOperands) at[i][k] = positions.at[i][k];
         const Turn own_turn = turn;
         const auto ahead = static_cast<uintptr_t>(plan_.prefetch);

@@ -46,7 +46,7 @@ class ChannelSum {
     }
 
   private:
-    // Of all channels, up to so many.
+    // Those of the channels again and again, `count` in all, for runs of several positions.
     void repeat_parameters(int count) {
         for (int n = channels_; n < count; n *= 2) {
             const int more = n < count - n ? n : count - n;

@@ -141,11 +141,11 @@ inline void write_rows(const RowSet& rows, int n, Flag asks) {
 }
 
 // Whether output * (grad_output - sum) is never a NaN: a sum of products that is finite had finite
-// factors, and one below 2^103 cannot make their difference overflow. Compared as integers, since
-// compilers compare anew in every turn of a loop.
+// factors, and one below 2^103 cannot make their difference overflow. By differences of integers,
+// whose signs compilers combine in whole vectors.
 inline bool make_no_nan(const float* sums, int n) {
     constexpr uint32_t kMagnitude = 0x7fffffff, kBound = 0x73000000;  // of 2^103
-    uint32_t differences = ~0u;                                       // negative if below
+    uint32_t differences = ~0u;  // the sign of all: every one is below
     for (int i = 0; i < n; ++i) {
         uint32_t bits;
         std::memcpy(&bits, sums + i, sizeof(bits));

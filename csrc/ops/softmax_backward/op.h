@@ -43,17 +43,16 @@ struct SoftmaxBackward {
     };
 
     static constexpr int64_t kMaxColumns = 2048;  // rows of a group, but along rows
-    static constexpr int64_t kSmallPlane = 512;   // elements of a plane that is taken with others
-    static constexpr int64_t kWidePlane = 1024;   // if it has so many columns:
-    static constexpr int64_t kWideColumns = 32;
+    // Elements of a small plane, at most; kWidePlane where it has kWideColumns columns or more.
+    static constexpr int64_t kSmallPlane = 512, kWidePlane = 1024, kWideColumns = 32;
     static constexpr int64_t kShortRow = 512;  // bytes; shorter ones are written several at a time
     static constexpr int64_t kChunksPerTask = kTaskElements / kSumBlock;  // of split rows
     static constexpr int64_t kStagedColumns = kStagedElements / 16;  // with as many elements each
 
-    // Planes that are taken with others. Where there are few rows, sums of many elements would
-    // leave most lanes without work.
-    static constexpr bool is_small_plane(int64_t length, int64_t columns) {
-        const int64_t most = columns >= kWideColumns ? kWidePlane : kSmallPlane;
+    // Planes of which many are taken at once; where results are converted, those that have no
+    // kernel. Where there are few rows, sums of many elements would leave most lanes without work.
+    static constexpr bool is_small_plane(int64_t length, int64_t columns, bool converts = false) {
+        const int64_t most = columns >= kWideColumns && !converts ? kWidePlane : kSmallPlane;
         return length <= most / columns && (length <= 16 || columns >= 8);
     }
 

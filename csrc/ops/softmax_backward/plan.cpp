@@ -70,7 +70,7 @@ Op::Traversal choose_traversal(Op::Plan& plan, const TensorView* const* tensors)
     };
     plan.step = !converts && plan.length > kLanes && all(2, 1, plan.stride) ? 2 : 1;
     const bool has_kernel =
-        has_dtypes && (!converts || !Op::is_small_plane(plan.length, neighbours));
+        has_dtypes && (!converts || !Op::is_small_plane(plan.length, neighbours, true));
     plan.is_plane = has_kernel && all(1, 1, across) && all(neighbours, neighbours, plan.stride) &&
                     neighbours <= Op::kMaxColumns;
     const bool is_across =
@@ -146,7 +146,7 @@ bool runs_fill_lines(const Op::Plan& plan, const TensorView& out) {
 // Planes of few elements one after the other.
 bool has_small_planes(const Op::Plan& plan) {
     const int inner = plan.rows.count - 1;
-    if (!plan.is_plane || inner < 1) return false;
+    if (!plan.is_plane || inner < 1 || plan.out_dtype != plan.dtype) return false;
     if (!Op::is_small_plane(plan.length, plan.rows.extent[inner])) return false;
     for (int k = 0; k < 3; ++k) {
         if (plan.rows.stride[inner - 1][k] != plan.stride[k] * plan.length) return false;
@@ -234,10 +234,15 @@ bool asks_for_next_plane(const Op::Plan& plan, int64_t size) {
     return false;
 }
 
-// kAcrossRows: whether sums of sixteen columns at a time, in registers, cost less than those of all
-// in memory (measured): lines come from a cache or are asked for, and do not compete for places.
+// Of rows across memory: whether sums of sixteen columns at a time, in registers, cost less than
+// those of all in memory (measured, of more than sixteen elements from memory on Zen 4 only): of
+// few elements, which do not compete for places, or of planes that a cache has or that are asked
+// for.
 bool sums_by_columns(const Op::Plan& plan) {
-    if (!plan.is_plane) return plan.length <= (lie_pages_apart(plan) ? kLanes : 2 * kLanes);
+    if (!plan.is_plane) {
+        const bool finds_many = plan.bytes <= processor().cached_bytes || !processor().along_memory;
+        return plan.length <= (finds_many && !lie_pages_apart(plan) ? 2 * kLanes : kLanes);
+    }
     return kColumnsPerLine * plan.length <= plan.rows_per_group &&
            (plan.asks || !streaming_pays(plan.bytes, false, Gain::kOnceNotKept));
 }

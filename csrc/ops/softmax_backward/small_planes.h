@@ -1,6 +1,6 @@
 // Small planes that follow each other in memory: `columns` rows, whose elements lie side by side,
 // or one row of at most sixteen elements. Products and results are made of whole vectors, whichever
-// planes their elements belong to.
+// planes their elements belong to; but wide planes are taken one by one.
 #pragma once
 
 #include "isa/stream.h"
@@ -58,16 +58,18 @@ class SmallPlanes {
         }
     }
 
-    // One by one, of at least kWideColumns columns.
+    // Of at least kWideColumns columns, one by one: their columns are summed in registers.
     template <class T>
     AG_INLINE void wide_planes(const T* g, const T* y, T* out, int n) {
+        static_assert(SoftmaxBackward::kWideColumns >= kLanes);
         constexpr uintptr_t kAheadBytes = 3 * kElements * sizeof(T);
+        constexpr bool kByColumns = true, kAsksForNoStores = true;
         const int plane = length_ * columns_;
         for (int i = 0; i < n; i += plane) {
-            sum_plane(g + i, y + i, columns_, length_, true, products_, sums_);
+            sum_plane(g + i, y + i, columns_, length_, kByColumns, nullptr, sums_);
             repeat_sums(sums_, columns_);
             write_plane(g + i, y + i, out + i, plane, columns_, 0, sums_,
-                        {kAheadBytes, kAheadBytes}, std::true_type{}, true);
+                        {kAheadBytes, kAheadBytes}, std::true_type{}, kAsksForNoStores);
         }
     }
     // For each element of planes of n elements. What follows the sums of few columns is none, and
