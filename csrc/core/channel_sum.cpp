@@ -338,8 +338,8 @@ void tile_channels(ChannelSumPlan& plan, int64_t size, int64_t outer, int thread
                                 ? lanes_together(plan, size, kRunElements)
                                 : plan.lanes_together;
     const bool are_few = plan.channels < kFewestShared;
-    const int32_t worth_more = are_few ? longest : plan.lanes_together;
-    if (worth_more < (threads > 2 ? kManyLanes : kManyLanesForTwo) ||
+    const int32_t together = are_few ? longest : plan.lanes_together;
+    if (together < (threads > 2 ? kManyLanes : kManyLanesForTwo) ||
         (!are_few && 2 * outer <= threads))
         plan.channel_tile = even_tile(plan, outer, std::min(threads, of_position));
     plan.lanes_together = plan.channel_tile < plan.channels ? 1 : longest;

@@ -20,8 +20,7 @@ namespace ascend_grad {
 
 inline constexpr int64_t kChunksPerTask = 16;  // blocks of a long row that one task makes, at most
 inline constexpr int64_t kChannelTile = 1024;  // channels of a task along channels, at most
-inline constexpr int64_t kRunElements = 16 * kChannelTile;  // of positions walked together, at most
-inline constexpr int64_t kRowChannels = 256;                // along positions, at most
+inline constexpr int64_t kRowChannels = 256;   // along positions, at most
 inline constexpr int64_t kFewChannels = 64;    // where something is transposed, at most
 inline constexpr int64_t kPositionGroup = 64;  // positions that it takes at a time, at most
 inline constexpr int64_t kFewPositions = 64;   // whose sums stay in registers, at most
@@ -29,6 +28,8 @@ inline constexpr int64_t kWholeChannels = 32;  // channels that kernels take at 
 inline constexpr int64_t kTransposed = 256;    // neighbours that are transposed at a time
 inline constexpr int64_t kStagedLines = 64;    // of neighbours, of a tile, at most
 inline constexpr int64_t kFinishTile = 64;     // channels whose blocks' sums are added at a time
+// Elements of positions that are walked together, at most.
+inline constexpr int64_t kRunElements = kSumLanes * kChannelTile;
 
 enum class Traversal : int32_t {
     kAlongPositions,  // positions of a row are contiguous in the inputs, every second element, or

@@ -145,13 +145,13 @@ inline void write_rows(const RowSet& rows, int n, Flag asks) {
 // whose signs compilers combine in whole vectors.
 inline bool make_no_nan(const float* sums, int n) {
     constexpr uint32_t kMagnitude = 0x7fffffff, kBound = 0x73000000;  // of 2^103
-    uint32_t differences = ~0u;  // the sign of all: every one is below
+    uint32_t all_below = ~0u;                                         // its sign bit
     for (int i = 0; i < n; ++i) {
         uint32_t bits;
         std::memcpy(&bits, sums + i, sizeof(bits));
-        differences &= (bits & kMagnitude) - kBound;
+        all_below &= (bits & kMagnitude) - kBound;
     }
-    return differences >> 31 != 0;
+    return all_below >> 31 != 0;
 }
 // Whether elements without a NaN have a form of their own (load_permuted()).
 template <class T, class U>

@@ -235,9 +235,8 @@ bool asks_for_next_plane(const Op::Plan& plan, int64_t size) {
 }
 
 // Of rows across memory: whether sums of sixteen columns at a time, in registers, cost less than
-// those of all in memory (measured, of more than sixteen elements from memory on Zen 4 only): of
-// few elements, which do not compete for places, or of planes that a cache has or that are asked
-// for.
+// those of all in memory (measured): of few elements that do not compete for places (more than
+// sixteen from memory only on Zen 4), and of planes that come from a cache or are asked for.
 bool sums_by_columns(const Op::Plan& plan) {
     if (!plan.is_plane) {
         const bool finds_many = plan.bytes <= processor().cached_bytes || !processor().along_memory;
