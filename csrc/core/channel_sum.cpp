@@ -274,13 +274,13 @@ bool can_align(const ChannelSumPlan& plan, int64_t size) {
 }
 
 // kAlongPositions: as many as threads can share evenly.
-int64_t row_channels(const ChannelSumPlan& plan, int64_t outer, int64_t size, int64_t bytes) {
+int64_t row_channels(const ChannelSumPlan& plan, int64_t outer, int64_t size, int threads) {
     const int64_t elements = plan.rows_per_block * plan.chunks_per_task * plan.chunk;
     const auto channels_of = [&](int64_t task_bytes) {
         return std::clamp<int64_t>(task_bytes / (plan.operands * elements * size), 1, kRowChannels);
     };
     return even_share(plan.channels, channels_of(kTaskBytes), channels_of(kEnoughTaskBytes), outer,
-                      threads_for(bytes), kUnevenRows);
+                      threads, kUnevenRows);
 }
 // kAlongChannels: as many as fit, as every further tile makes runs of memory shorter. `threads` had
 // better share a position.
@@ -345,9 +345,9 @@ void tile_channels(ChannelSumPlan& plan, int64_t size, int64_t outer, int thread
     plan.lanes_together = plan.channel_tile < plan.channels ? 1 : longest;
 }
 
-void cut_into_tasks(ChannelSumPlan& plan, int64_t size, int64_t bytes) {
+void cut_into_tasks(ChannelSumPlan& plan, int64_t size, int64_t bytes, int most_threads) {
     const bool from_memory = bytes > processor().cached_bytes;
-    const int threads = threads_for(bytes);
+    const int threads = std::min(threads_for(bytes), most_threads);
     const int of_position = from_memory ? kAnyThreads : threads_of_position(plan, size);
     // Only along positions do the chunks of a row share anything.
     const int64_t most_chunks =
@@ -362,7 +362,7 @@ void cut_into_tasks(ChannelSumPlan& plan, int64_t size, int64_t bytes) {
         case Traversal::kAlongPositions:
             plan.channel_tile = plan.transposes ? kFewChannels
                                 : plan.stages   ? staged_channels(plan, size, from_memory)
-                                                : row_channels(plan, outer, size, bytes);
+                                                : row_channels(plan, outer, size, threads);
             break;
         case Traversal::kAlongChannels:
             tile_channels(plan, size, outer, threads, of_position, from_memory);
@@ -385,7 +385,7 @@ void cut_into_tasks(ChannelSumPlan& plan, int64_t size, int64_t bytes) {
 
 }  // namespace
 
-void plan_walk(ChannelSumPlan& plan, int64_t size) {
+void plan_walk(ChannelSumPlan& plan, int64_t size, int most_threads) {
     const int64_t bytes =
         saturated_bytes(plan.rows * plan.channels * plan.row_length, plan.operands * size);
     choose_traversal(plan, size);
@@ -393,7 +393,7 @@ void plan_walk(ChannelSumPlan& plan, int64_t size) {
                 (plan.is_direct() || (bytes > processor().cached_bytes &&
                                       (plan.transposes || has_neighbours(plan, size))));
     plan.asks_into_second = processor().into_second;
-    cut_into_tasks(plan, size, bytes);
+    cut_into_tasks(plan, size, bytes, most_threads);
 }
 
 void plan_channel_sum(ChannelSumPlan& plan, const TensorView* const* views, int operands,
@@ -403,7 +403,7 @@ void plan_channel_sum(ChannelSumPlan& plan, const TensorView* const* views, int 
     view_as_channels_and_rows(plan, views);
     cut_into_blocks(plan);
     plan.call_channels = plan.channels;
-    plan_walk(plan, static_cast<int64_t>(data_type_size(views[0]->dtype)));
+    plan_walk(plan, static_cast<int64_t>(data_type_size(views[0]->dtype)), kAnyThreads);
     take_panels(plan, views[0]->dtype);
 }
 

@@ -121,7 +121,7 @@ ChannelSumPlan panel_plan(const ChannelSumPlan& call, int64_t panel, int64_t& fi
     plan.positions.operands = plan.operands;
     plan.positions.append(plan.row_length, position);
     plan.positions.merge();
-    plan_walk(plan, size);
+    plan_walk(plan, size, 1);
     return plan;
 }
 

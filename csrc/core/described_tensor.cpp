@@ -45,9 +45,7 @@ ViewDefect place(const DescribedTensor& tensor, TensorView& view, Extent& extent
     for (int i = 0; i < view.stored_rank(); ++i) {
         const auto axis = static_cast<size_t>(i);
         view.shape[i] = tensor.shape[axis];
-        if (__builtin_mul_overflow(tensor.strides[axis], size, &view.strides[i])) {
-            view.strides[i] = tensor.strides[axis] < 0 ? INT64_MIN : INT64_MAX;
-        }
+        set_stride(view, i, tensor.strides[axis], size);
     }
     // Without elements also where another extent is negative.
     const bool is_empty = std::count(tensor.shape.begin(), tensor.shape.end(), 0) > 0;

@@ -44,13 +44,4 @@ void Loops::sort() {
     }
 }
 
-void Loops::offsets(int64_t iteration, int64_t* offset) const {
-    for (int k = 0; k < operands; ++k) offset[k] = 0;
-    for (int i = count - 1; i >= 0; --i) {
-        const int64_t index = iteration % extent[i];
-        iteration /= extent[i];
-        for (int k = 0; k < operands; ++k) offset[k] += index * stride[i][k];
-    }
-}
-
 }  // namespace ascend_grad

@@ -31,10 +31,18 @@ struct Loops {
     // Puts loops with larger strides of the last operand outside. Only for loops whose order is
     // free.
     void sort();
-    // Byte offsets of the iteration with that number, one per operand.
-    void offsets(int64_t iteration, int64_t* offset) const;
-    // The same of one operand, without a division where there is one loop; inlined for that reason,
-    // too.
+    // Byte offsets of the iteration with that number, one per operand, without a division where
+    // there is one loop. Inlined for the same reason as the constructor.
+    __attribute__((always_inline)) void offsets(int64_t iteration, int64_t* offset) const {
+        for (int k = 0; k < operands; ++k) offset[k] = 0;
+        for (int d = count - 1; d > 0; --d) {
+            const int64_t index = iteration % extent[d];
+            iteration /= extent[d];
+            for (int k = 0; k < operands; ++k) offset[k] += index * stride[d][k];
+        }
+        for (int k = 0; k < operands; ++k) offset[k] += iteration * stride[0][k];
+    }
+    // The same of one operand.
     __attribute__((always_inline)) int64_t offset(int64_t iteration, int operand) const {
         int64_t result = 0;
         for (int d = count - 1; d > 0; --d) {

@@ -116,6 +116,14 @@ void set_contiguous(TensorView& view, int rank, const int64_t* shape) {
     if (is_empty) view.numel = 0;
 }
 
+bool set_stride(TensorView& view, int axis, int64_t stride, int64_t unit) {
+    int64_t& bytes = view.strides[axis];
+    const bool fits = !__builtin_mul_overflow(stride, unit, &bytes);
+    if (!fits) bytes = stride < 0 ? -INT64_MAX : INT64_MAX;
+    bytes = std::max(bytes, -INT64_MAX);
+    return fits;
+}
+
 void set_shape(TensorView& view, int64_t rank, const int64_t* shape, const int64_t* strides,
                int64_t unit) {
     view.rank = static_cast<int32_t>(std::clamp<int64_t>(rank, -1, INT32_MAX));
@@ -129,7 +137,7 @@ void set_shape(TensorView& view, int64_t rank, const int64_t* shape, const int64
         if (i < stored) {
             const int64_t stride = strides != nullptr ? strides[i] : view.numel;
             view.shape[i] = shape[i];
-            fits = !__builtin_mul_overflow(stride, unit, &view.strides[i]) && fits;
+            fits = (set_stride(view, static_cast<int>(i), stride, unit) || shape[i] == 1) && fits;
         }
         fits = !__builtin_mul_overflow(view.numel, std::max<int64_t>(shape[i], 1), &view.numel) &&
                fits;

@@ -39,8 +39,12 @@ struct TensorView {
 
 // Sets rank, shape, numel and the strides of a contiguous tensor of view.dtype.
 void set_contiguous(TensorView& view, int rank, const int64_t* shape);
-// The same from a caller's numbers: strides are multiples of `unit` bytes, null for a contiguous
-// tensor of such elements. What they get wrong becomes the view's defect; numel is 1 then.
+// An axis's stride, of a caller's number of `unit` bytes. What does not fit becomes the nearest
+// that has a magnitude(), and false is returned.
+bool set_stride(TensorView& view, int axis, int64_t stride, int64_t unit);
+// Sets rank, shape, strides and numel from a caller's numbers: strides are multiples of `unit`
+// bytes, null for a contiguous tensor of such elements. What they get wrong becomes the view's
+// defect; numel is 1 then.
 void set_shape(TensorView& view, int64_t rank, const int64_t* shape, const int64_t* strides,
                int64_t unit);
 // Element 0; a defect where others would lie outside the address space.

@@ -18,6 +18,7 @@ class AlongChannels {
     using T = typename Element::T;
     static constexpr int kSums = Element::kSums;
     static constexpr int kOperands = Element::kWrites ? 3 : 2;
+    using OfRun = typename LaneSums<kSums>::Run;
     static constexpr int kGroup = static_cast<int>(kPositionGroup);
 
   public:
@@ -38,7 +39,7 @@ class AlongChannels {
           result_(result) {}
 
     // Begins a block of channels [first, first + count).
-    void clear(int64_t first, int count, const float* parameters) {
+    void begin(int64_t first, int count, const float* parameters) {
         channel_ = first;
         channels_ = count;
         parameters_ = parameters;
@@ -53,7 +54,7 @@ class AlongChannels {
             std::memcpy(own_parameters_ + kPairLanes - head_, parameters, sizeof(float) * n);
             parameters_ = own_parameters_ + kPairLanes - head_;
         }
-        lanes_.clear(count, plan_.row_length, plan_.lanes_together, head_);
+        lanes_.begin(count, plan_.lanes_together, head_);
     }
     // Adds positions [begin, begin + length) of a row; begin is a multiple of 16.
     void add(int64_t row, int64_t begin, int64_t length) {
@@ -83,9 +84,9 @@ class AlongChannels {
     }
     // The block's sums.
     void finish(const Partials& partials, int64_t block) {
-        lanes_.add_lanes();
-        for (int k = 0; k < kSums; ++k)
-            lanes_.copy(k, channels_, partials.of(plan_, block, k, channel_));
+        float* to[kSums];
+        for (int k = 0; k < kSums; ++k) to[k] = partials.of(plan_, block, k, channel_);
+        lanes_.add_lanes(to);
     }
 
   private:
@@ -157,7 +158,7 @@ class AlongChannels {
         OfLane positions;
         for (int64_t p = 0; p < n; p += kSumLanes) {
             int64_t offset[Loops::kMaxOperands];
-            memory_.position_offsets(first + p, offset);
+            plan_.positions.offsets(first + p, offset);
             char** at = positions.at[positions.count++];
             for (int k = 0; k < kOperands; ++k) {
                 at[k] = plan_.staged[k] ? stage_.line(k, first + p - staged_)
@@ -181,7 +182,7 @@ class AlongChannels {
             for (int k = 0; k < 2; ++k)
                 turn.to[k] =
                     static_cast<uintptr_t>(next.at[0][k] - positions.at[0][k] + ahead - run);
-            add_positions(positions, static_cast<int>((i - 1) / groups), channels_, turn);
+            add_positions(positions, static_cast<int>((i - 1) / groups), 1, turn);
             positions = next;
         }
     }
@@ -205,8 +206,7 @@ class AlongChannels {
                         positions.at[i][kOperands - 1] = reinterpret_cast<char*>(
                             result_ + (held + lane + i * kSumLanes) * result_pitch());
                 }
-                const int elements = static_cast<int>(least(lanes, n - lane)) * channels_;
-                add_positions(positions, lane, elements);
+                add_positions(positions, lane, static_cast<int>(least(lanes, n - lane)));
             }
             if (plan_.stages) stage_.store(channel_, channels_, row, staged_, n);
             if constexpr (Element::kWrites) {
@@ -248,23 +248,24 @@ class AlongChannels {
         }
     };
 
-    // Adds positions to the sums of a lane and, of lanes that are walked together, of those after
-    // it.
-    void add_positions(const OfLane& positions, int lane, int elements, const Turn& turn = {}) {
+    // Adds positions to the sums of `lanes` lanes, which are walked together.
+    void add_positions(const OfLane& positions, int lane, int lanes, const Turn& turn = {}) {
+        const int elements = lanes * channels_;
+        const OfRun run = lanes_.run(lane, lanes);
         with_constant(plan_.prefetch != 0, [&](auto asks) {
             static_assert(kGroup / kSumLanes == 4);
             if constexpr (kIsCompact) {
-                add_positions<0>(positions, lane, elements, turn, asks);
+                add_positions<0>(positions, run, elements, turn, asks);
             } else {
                 switch (positions.count) {
                     case 1:
-                        return add_positions<1>(positions, lane, elements, turn, asks);
+                        return add_positions<1>(positions, run, elements, turn, asks);
                     case 2:
-                        return add_positions<2>(positions, lane, elements, turn, asks);
+                        return add_positions<2>(positions, run, elements, turn, asks);
                     case 3:
-                        return add_positions<3>(positions, lane, elements, turn, asks);
+                        return add_positions<3>(positions, run, elements, turn, asks);
                     default:
-                        return add_positions<4>(positions, lane, elements, turn, asks);
+                        return add_positions<4>(positions, run, elements, turn, asks);
                 }
             }
         });
@@ -272,7 +273,7 @@ class AlongChannels {
     // kCount: their number, 0 for any. The loop has copies of what add_part() gets, or a store
     // might change these.
     template <int kCount, class Flag>
-    AG_NOINLINE void add_positions(const OfLane& positions, int lane, int elements,
+    AG_NOINLINE void add_positions(const OfLane& positions, const OfRun& run, int elements,
                                    const Turn& turn, Flag asks) {
         constexpr int kMost = kCount > 0 ? kCount : kGroup / kSumLanes;
         const int count = kCount > 0 ? kCount : positions.count;
@@ -283,26 +284,27 @@ class AlongChannels {
         const Turn own_turn = turn;
         const auto ahead = static_cast<uintptr_t>(plan_.prefetch);
         const bool into_second = plan_.asks_into_second, streams = streams_lines();
-        float* sums = lanes_.run(lane / plan_.lanes_together);
+        float* sums = run.sums;
+        const bool continues = run.continues;
         const float* const parameters = parameters_;
         int c = head_;
         if (head_ > 0) {
-            add_part(positions, sums, turn, 0, head_);
+            add_part(positions, {sums, continues}, turn, 0, head_);
             sums += kSums * (kPairLanes - head_);
         }
         for (; c + kPairLanes <= elements; c += kPairLanes) {
-            add_pair(at, count, sums + kSums * c, load_pair(parameters + c), ahead, own_turn, asks,
-                     into_second, streams, c);
+            add_pair(at, count, {sums + kSums * c, continues}, load_pair(parameters + c), ahead,
+                     own_turn, asks, into_second, streams, c);
         }
-        if (c < elements) add_part(positions, sums + kSums * c, turn, c, elements - c);
+        if (c < elements) add_part(positions, {sums + kSums * c, continues}, turn, c, elements - c);
     }
     bool streams_lines() const { return Element::kWrites && streaming_ && !plan_.transposes; }
-    // Elements [c, c + kPairLanes); `sums` are theirs, p their parameters.
+    // Elements [c, c + kPairLanes), whose sums `to` are; p are their parameters.
     template <class Flag>
-    AG_INLINE void add_pair(char* const (*at)[kOperands], int count, float* sums, LanePair p,
+    AG_INLINE void add_pair(char* const (*at)[kOperands], int count, OfRun to, LanePair p,
                             uintptr_t ahead, const Turn& turn, Flag asks, bool into_second,
                             bool streams, int c) const {
-        Terms sum = Terms::load_from(sums);
+        Terms sum = to.continues ? Terms::load_from(to.sums) : Terms{};
         const uintptr_t of_first = turn.ahead(0, c, ahead), of_second = turn.ahead(1, c, ahead);
 #pragma GCC unroll(kIsCompact ? 1 : 4)
         for (int i = 0; i < count; ++i) {
@@ -317,13 +319,12 @@ class AlongChannels {
             }
             sum = sum + terms;
         }
-        sum.store_to(sums);
+        sum.store_to(to.sums);
     }
     // The same of [c, c + n), less than a pair of vectors.
-    AG_NOINLINE void add_part(const OfLane& positions, float* sums, const Turn& turn, int c,
-                              int n) {
+    AG_NOINLINE void add_part(const OfLane& positions, OfRun to, const Turn& turn, int c, int n) {
         const LanePair p = load_first_pair(parameters_ + c, n);
-        Terms sum = Terms::load_from(sums);
+        Terms sum = to.continues ? Terms::load_from(to.sums) : Terms{};
         const auto ahead = static_cast<uintptr_t>(plan_.prefetch);
         const uintptr_t of_first = turn.ahead(0, c, ahead), of_second = turn.ahead(1, c, ahead);
         const bool streams = streams_lines();
@@ -346,7 +347,7 @@ class AlongChannels {
                 store_first_pair(po, value, n);
             }
         }
-        sum.store_to(sums);
+        sum.store_to(to.sums);
     }
     AG_INLINE static void ask(const T* pa, const T* pb, uintptr_t of_first, uintptr_t of_second,
                               bool into_second) {

@@ -16,21 +16,6 @@ struct ChannelMemory {
         return addresses[operand] + channel * plan.channel_stride[operand] +
                row * plan.row_stride[operand];
     }
-    // From a row's first position, for all operands.
-    void position_offsets(int64_t position, int64_t* offset) const {
-        if (plan.positions.count <= 1) {
-            for (int k = 0; k < plan.operands; ++k)
-                offset[k] = position * plan.positions.stride[0][k];
-            return;
-        }
-        for (int k = 0; k < plan.operands; ++k) offset[k] = 0;
-        for (int d = plan.positions.count - 1; d >= 0; --d) {
-            const int64_t index = position % plan.positions.extent[d];
-            position /= plan.positions.extent[d];
-            for (int k = 0; k < plan.operands; ++k)
-                offset[k] += index * plan.positions.stride[d][k];
-        }
-    }
 };
 
 // Tiles of the operands that a plan stages, of T as in memory, but with neighbours that are
@@ -84,7 +69,7 @@ class ChannelStage {
                 is_whole ? least((n - done) / extent, items - position / extent % items) : 1;
             const int64_t length = is_whole ? extent : least(extent - first, n - done);
             int64_t offset[Loops::kMaxOperands];
-            memory_.position_offsets(position, offset);
+            plan_.positions.offsets(position, offset);
             CopyAxis axes[] = {{channels, plan_.channel_stride[operand], to_channel},
                                {count, item_stride, extent * to_position},
                                {length, stride, to_position}};

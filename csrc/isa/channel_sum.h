@@ -24,7 +24,7 @@ class ChannelSum {
           element_(element),
           memory_{plan, addresses},
           streaming_(streaming),
-          sink_(streaming && !plan.transposes, nullptr),
+          sink_(streaming, nullptr),
           stage_(memory_),
           along_channels_(memory_, stage_, element, streaming, result_) {}
 
@@ -80,7 +80,7 @@ class ChannelSum {
             const int taken =
                 along_channels_.sum_few(channel_, channels_, parameters_, partials_, block);
             if (taken == channels_) return;
-            along_channels_.clear(channel_ + taken, channels_ - taken, parameters_ + taken);
+            along_channels_.begin(channel_ + taken, channels_ - taken, parameters_ + taken);
             for (int64_t row = begin; row < end; ++row)
                 along_channels_.add(row, 0, plan_.row_length);
             along_channels_.finish(partials_, block);
@@ -111,7 +111,7 @@ class ChannelSum {
         }
         for (int64_t chunk = begin; chunk < end; ++chunk) {
             if (plan_.traversal == Traversal::kAlongChannels) {
-                along_channels_.clear(channel_, channels_, parameters_);
+                along_channels_.begin(channel_, channels_, parameters_);
                 along_channels_.add(row, chunk * plan_.chunk, length(chunk));
                 along_channels_.finish(partials_, first_block + chunk);
             } else {

@@ -3,6 +3,7 @@
 
 #include "core/channel_sum.h"
 #include "isa/pair.h"
+#include "isa/tree_sums.h"
 
 namespace ascend_grad {
 namespace {
@@ -16,55 +17,69 @@ class LaneSums {
   public:
     static constexpr int64_t kMaxChannels = kChannelTile;
 
-    // Zeroes the sums of `channels` channels over at most `length` positions. A run of several
-    // lanes is all sixteen or makes whole pairs; where it has a head, so do channels.
-    void clear(int channels, int64_t length, int lanes_per_run, int head) {
-        lanes_ = static_cast<int>(least(kSumLanes, length));
+    // Begins sums of `channels` channels. A run of several lanes is all sixteen or makes whole
+    // pairs; where it has a head, so do channels.
+    void begin(int channels, int lanes_per_run, int head) {
         channels_ = channels;
         whole_ = whole_pairs(channels);
         lanes_per_run_ = lanes_per_run;
         head_ = head;
         pitch_ = kSums * (whole_pairs(lanes_per_run * channels) + (head > 0 ? kPairLanes : 0));
-        const int runs = (lanes_ + lanes_per_run - 1) / lanes_per_run;
-        std::memset(sums_, 0, sizeof(float) * static_cast<size_t>(pitch_ * runs));
+        lanes_ = 0;
     }
-    // What is to be added to a run's elements from the first one on; after the head, from run() +
-    // kSums * (kPairLanes - head) on.
-    float* run(int number) { return sums_ + number * pitch_; }
+    // What is to be added to the elements of the run of `lane` and `lanes` - 1 others, from the
+    // first one on; after the head, from sums + kSums * (kPairLanes - head) on. What is there
+    // counts only if `continues`: a block's first addition to a run has all lanes of it that any
+    // has, and so are those of earlier runs.
+    struct Run {
+        float* sums;
+        bool continues;
+    };
+    Run run(int lane, int lanes) {
+        const bool continues = lane < lanes_;
+        if (!continues) lanes_ = lane + lanes;
+        return {at_run(lane / lanes_per_run_), continues};
+    }
 
-    // The fixed tree over lanes; the result stands in lane 0.
-    void add_lanes() {
+    // Adds the lanes up, by the fixed tree: to[k] gets one of the sums of every channel.
+    void add_lanes(float* const (&to)[kSums]) {
         if (head_ > 0) {
             join_heads();
         } else if (lanes_per_run_ > 1 && channels_ != whole_) {
             part_lanes();
         }
         pitch_ = kSums * whole_;
-        for (int half = kLanes / 2; half > 0; half /= 2) {
-            for (int j = 0; j < half && j + half < lanes_; ++j) {
-                float* to = sums_ + j * pitch_;
-                const float* from = to + half * pitch_;
-                for (int i = 0; i < pitch_; i += kLanes)
-                    store_raw(to + i, load(to + i) + load(from + i));
+        with_constant(lanes_ == kLanes, [&](auto all) {
+            for (int c = 0; c < channels_; c += kPairLanes) {
+                AG_EACH (k, kSums) {
+                    const LanePair sum = add_pairs(pair(c, k), all ? kLanes : lanes_);
+                    if (c + kPairLanes <= channels_) {
+                        store_pair(to[k] + c, sum);
+                    } else {
+                        store_first_pair(to[k] + c, sum, channels_ - c);
+                    }
+                }
             }
-        }
-    }
-    // One sum of the first `channels` channels.
-    void copy(int sum, int channels, float* to) {
-        constexpr size_t kSize = sizeof(float);
-        int c = 0;
-        for (; c + kPairLanes <= channels; c += kPairLanes)
-            std::memcpy(to + c, pair(c, sum), kSize * kPairLanes);
-        if (c < channels)
-            std::memcpy(to + c, pair(c, sum), kSize * static_cast<size_t>(channels - c));
+        });
     }
 
   private:
     static constexpr size_t kPairBytes = kPairLanes * sizeof(float);
 
+    float* at_run(int number) { return sums_ + number * pitch_; }
     static int whole_pairs(int n) { return (n + kPairLanes - 1) / kPairLanes * kPairLanes; }
     // Those of elements that are a multiple of kPairLanes from the first one.
     float* pair(int element, int sum) { return sums_ + kSums * element + sum * kPairLanes; }
+
+    // Of every lane, one from the next by pitch_.
+    AG_INLINE LanePair add_pairs(const float* first, int lanes) const {
+        const auto add_half = [&](int half) AG_INLINE_LAMBDA {
+            return add_lines<1>(0, lanes, [&](int lane) AG_INLINE_LAMBDA {
+                return load(first + half * kLanes + lane * pitch_);
+            });
+        };
+        return {add_half(0), add_half(1)};
+    }
 
     // Runs of several lanes become runs of one. From the last lane on: what a lane is moved to does
     // not reach those before it. Whole pairs are copied, with what is around the lane.
@@ -88,7 +103,7 @@ class LaneSums {
     // does not reach those after them.
     void join_heads() {
         for (int lane = 0; lane < lanes_; ++lane) {
-            const float* const of_run = run(lane / lanes_per_run_);
+            const float* const of_run = at_run(lane / lanes_per_run_);
             const int first = lane % lanes_per_run_ * channels_;
             for (int c = 0; c < channels_; c += kPairLanes) {
                 const int element = first + c;

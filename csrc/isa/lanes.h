@@ -158,13 +158,17 @@ constexpr uint32_t kLaneMask[2 * kLanes] = {~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~
                                             ~0u, ~0u, ~0u, ~0u, ~0u, 0,   0,   0,   0,   0,   0,
                                             0,   0,   0,   0,   0,   0,   0,   0,   0,   0};
 
+// Of every lane the bits that are set in its mask.
+AG_INLINE Lanes keep(Lanes x, const uint32_t* masks) {
+    return each_register([&](int i) {
+        RegisterBits bits;
+        std::memcpy(&bits, masks + i * kRegisterLanes, sizeof(bits));
+        return (Register)((RegisterBits)x.r[i] & bits);
+    });
+}
 // Zeroes lanes n and above.
 AG_INLINE Lanes keep_first(Lanes x, int n) {
-    return each_register([&](int i) {
-        RegisterBits mask;
-        std::memcpy(&mask, kLaneMask + kLanes - n + i * kRegisterLanes, sizeof(mask));
-        return (Register)((RegisterBits)x.r[i] & mask);
-    });
+    return keep(x, kLaneMask + kLanes - n);
 }
 
 // Calls function(flag) with the flag as a std::bool_constant, for loops that have a form that does

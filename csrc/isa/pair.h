@@ -95,18 +95,6 @@ AG_INLINE LanePair load_pair(const T* p) {
     return {load(p), load(p + kLanes)};
 }
 
-template <class T>
-AG_INLINE void store_pair(T* p, LanePair x) {
-    if constexpr (sizeof(T) == 2) {
-        const PairVector bits = narrow_pair(x, T{});
-        std::memcpy(p, &bits, sizeof(bits));
-    } else {
-        x = canonical(x);
-        store_raw(p, x.low);
-        store_raw(p + kLanes, x.high);
-    }
-}
-
 // The first n elements, 0 <= n <= 32; the others are 0 and their memory is not touched.
 template <class T>
 AG_INLINE LanePair load_first_pair(const T* p, int n) {
@@ -193,6 +181,10 @@ AG_INLINE void store_packed(T* p, const typename Packed<T>::Type& x) {
         store_raw(p, x.low);
         store_raw(p + kLanes, x.high);
     }
+}
+template <class T>
+AG_INLINE void store_pair(T* p, LanePair x) {
+    store_packed(p, pack<T>(x));
 }
 // The first n elements, 0 <= n <= 32.
 template <class T>

@@ -36,6 +36,27 @@ constexpr Layout kLayouts[] = {Layout::kContiguous,  Layout::kChannelsLast,   La
                                Layout::kEverySecond, Layout::kReversedInputs, Layout::kSwapped};
 constexpr DataType kDtypes[] = {DataType::kFloat32, DataType::kFloat16, DataType::kBFloat16};
 
+float read_element(DataType dtype, const char* p) {
+    switch (dtype) {
+        case DataType::kFloat16:
+            return read_as<Float16>(p);
+        case DataType::kBFloat16:
+            return read_as<BFloat16>(p);
+        default:
+            return read_as<float>(p);
+    }
+}
+void write_element(DataType dtype, char* p, float x) {
+    switch (dtype) {
+        case DataType::kFloat16:
+            return write_as<Float16>(p, x);
+        case DataType::kBFloat16:
+            return write_as<BFloat16>(p, x);
+        default:
+            return write_as<float>(p, x);
+    }
+}
+
 class Tensor {
   public:
     Tensor(DataType dtype, const Shape& shape, Layout layout, uint32_t seed,
@@ -64,7 +85,7 @@ class Tensor {
         uint32_t state = seed;
         for_each([&](int64_t i, int64_t offset) {
             state = state * 1664525u + 1013904223u;
-            write_scalar(dtype, view.data, offset, value_of(state, i));
+            write_element(dtype, element(offset), value_of(state, i));
         });
     }
     // Nothing that a result should have.
@@ -72,7 +93,7 @@ class Tensor {
     // Hashes logical elements, so that layouts can be compared with each other.
     uint64_t hash(uint64_t hash = 0xcbf29ce484222325u) const {
         for_each([&](int64_t, int64_t offset) {
-            hash = (hash ^ float_bits(read_scalar(view.dtype, view.data, offset))) * 0x100000001b3u;
+            hash = (hash ^ float_bits(read_element(view.dtype, element(offset)))) * 0x100000001b3u;
         });
         return hash;
     }
@@ -80,6 +101,8 @@ class Tensor {
     TensorView view;
 
   private:
+    char* element(int64_t offset) const { return static_cast<char*>(view.data) + offset; }
+
     static constexpr intptr_t kLine = 64;  // bytes of a cache line, with which memory begins
 
     // Mostly in [-2, 2); now and then something special.

@@ -29,7 +29,6 @@ class PoolAlongChannels : public QuotientChannels<T> {
     using Base::pitch_;
     using Base::plan_;
     using Base::plane_offset;
-    using Base::result_by_mode;
     using Base::slot_window_;
     using Base::start_;
     using Base::streaming_;
@@ -97,8 +96,10 @@ class PoolAlongChannels : public QuotientChannels<T> {
             gather_planes(windows_, pitch_, held_rows_, grad_, part(0, first, rows, 0, columns));
         }
         const int64_t step = pitch_ * static_cast<int64_t>(sizeof(T));
-        this->start_plane(reinterpret_cast<const char*>(windows_) - first * columns * step,
-                          columns * step, step);
+        // Where the plane would begin, which is outside what holds these rows.
+        const auto plane =
+            reinterpret_cast<uintptr_t>(windows_) - static_cast<uintptr_t>(first * columns * step);
+        this->start_plane(reinterpret_cast<const char*>(plane), columns * step, step);
     }
     // Where to make the row that goes to `to`: behind those that will be stored with it.
     char* held_row(char* to) {
@@ -185,7 +186,8 @@ class PoolAlongChannels : public QuotientChannels<T> {
         return sum;
     }
     AG_INLINE typename Packed<T>::Type packed(LanePair x) const {
-        return pack<T>({result_by_mode(x.low), result_by_mode(x.high)});
+        return pack<T>(
+            {this->template result_by_mode<T>(x.low), this->template result_by_mode<T>(x.high)});
     }
     template <int kOverlap, bool kTwo, bool kStreaming>
     AG_INLINE void write_group(char* to, char* behind, const Sums& sums, int wide, int narrow,

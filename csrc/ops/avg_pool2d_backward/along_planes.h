@@ -11,21 +11,12 @@ namespace {
 // Windows around each element of planes without gaps: vectors run along whole planes, across the
 // ends of rows, and columns that a window does not have are masked.
 template <class T>
-class PoolAlongPlanes : public PoolTile<T> {
+class PoolAlongPlanes : public PoolTile {
     using Op = AvgPool2dBackward;
-    using Base = PoolTile<T>;
-    using Base::factor_;
-    using Base::first_plane_;
-    using Base::grad_;
-    using Base::grad_input_;
-    using Base::last_plane_;
-    using Base::plan_;
-    using Base::plane_offset;
-    using Base::streaming_;
 
   public:
     PoolAlongPlanes(const Op::Plan& plan, void* const* addresses, bool streaming)
-        : Base(plan, addresses, streaming),
+        : PoolTile(plan, addresses, streaming),
           width_(static_cast<int>(plan.width.extent)),
           elements_(static_cast<int>(plan.height.extent) * width_),
           pad_(static_cast<int>(plan.width.pad)),
@@ -80,7 +71,7 @@ class PoolAlongPlanes : public PoolTile<T> {
     static_assert(kPiece % kPairLanes == 0);
 
     void prepare_division() {
-        uses_reciprocals_ = this->uses_reciprocals();
+        uses_reciprocals_ = PoolTile::uses_reciprocals();
         if (plan_.divisor != 0.0f) {
             for (int i = 0; i < kLanes; ++i) set_count(i, plan_.divisor);
             return;
@@ -177,13 +168,6 @@ class PoolAlongPlanes : public PoolTile<T> {
             if constexpr (kOffset > -kPad) x = sum + x;
             return add_columns<kOffset + 1, kPad>(x, p, column);
         }
-    }
-    static AG_INLINE Lanes keep(Lanes x, const uint32_t* mask) {
-        return each_register([&](int i) {
-            RegisterBits bits;
-            std::memcpy(&bits, mask + i * kRegisterLanes, sizeof(bits));
-            return (Register)((RegisterBits)x.r[i] & bits);
-        });
     }
     // The plane's results. From its first element on, `writable` may be written.
     template <int kKernel>

@@ -98,7 +98,7 @@ class PoolAlongWidth : public SlidingRows<T> {
                   static_cast<int>(plan_.width.stride == 2 ? plan_.width.kernel / 2 : 0), pixel_};
         phase_ = column_ + plan_.width.pad - lowest_ * plan_.width.stride;
         const bool rounds = plan_.dtype == DataType::kFloat32 && plan_.mode == Op::Mode::kFloat16;
-        writer_ = this->element_stride(1) == size && !rounds
+        writer_ = this->template element_stride<T>(1) == size && !rounds
                       ? pool_writer<T>(plan_.width, pixel_, phase_, columns_)
                       : nullptr;
         covered_ = plan_.width.kernel - (overlap_ - 1) * plan_.width.stride;
@@ -300,7 +300,8 @@ class PoolAlongWidth : public SlidingRows<T> {
     AG_INLINE typename Packed<T>::Type sum_of(const float* own, int windows, int pixel) const {
         LanePair x{};
         for (int t = windows - 1; t >= 0; --t) x = x + load_pair(own - t * pixel);
-        return pack<T>({this->result_by_mode(x.low), this->result_by_mode(x.high)});
+        return pack<T>(
+            {this->template result_by_mode<T>(x.low), this->template result_by_mode<T>(x.high)});
     }
     // Columns [begin, end) and some behind them.
     AG_INLINE void fill(T* row, int64_t begin, int64_t end, T value) const {
@@ -336,7 +337,7 @@ class PoolAlongWidth : public SlidingRows<T> {
     }
     template <class Columns>
     void repeat(int rows, char* to, int64_t left, Sink<T>& sink, const Columns& columns) const {
-        if (this->element_stride(1) != static_cast<int64_t>(sizeof(T))) {
+        if (this->template element_stride<T>(1) != static_cast<int64_t>(sizeof(T))) {
             T row[kSpread];
             store_equal_rows<false>(row, 1, columns_, row + kSpread, columns);
             for (int i = 0; i < rows; ++i, to += plan_.height_stride[1]) {

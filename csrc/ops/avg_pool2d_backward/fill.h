@@ -7,20 +7,7 @@ namespace {
 
 // One window covers a whole plane: a constant for each.
 template <class T>
-class PoolFill : public PoolTile<T> {
-    using Base = PoolTile<T>;
-    using Base::first_plane_;
-    using Base::first_row_;
-    using Base::grad_;
-    using Base::grad_input_;
-    using Base::last_plane_;
-    using Base::last_row_;
-    using Base::plan_;
-    using Base::plane_offset;
-    using Base::quotient;
-    using Base::result_by_mode;
-    using Base::streaming_;
-
+class PoolFill : public PoolTile {
     using Bits = typename Line<T>::Bits;
     static constexpr int kLine = Line<T>::kElements;
     static constexpr int kMostElements = 64;  // of planes that are filled together
@@ -28,7 +15,7 @@ class PoolFill : public PoolTile<T> {
 
   public:
     PoolFill(const AvgPool2dBackward::Plan& plan, void* const* addresses, bool streaming)
-        : Base(plan, addresses, streaming),
+        : PoolTile(plan, addresses, streaming),
           elements_(plan.height_tile * plan.width.extent),
           packed_(plan.planes.count == 1 && plan.height_tiles == 1 &&
                   plan.planes.stride[0][0] == static_cast<int64_t>(sizeof(T)) &&
@@ -87,8 +74,8 @@ class PoolFill : public PoolTile<T> {
                 gradients[i] = read_as<T>(grad_ + plane_offset(plane + i, 0));
             x = load_pair(gradients);
         }
-        return pack<T>({result_by_mode(Lanes{} + quotient(x.low, divisor)),
-                        result_by_mode(Lanes{} + quotient(x.high, divisor))});
+        return pack<T>({result_by_mode<T>(Lanes{} + quotient<T>(x.low, divisor)),
+                        result_by_mode<T>(Lanes{} + quotient<T>(x.high, divisor))});
     }
     // n elements, rounded up to whole lines.
     static AG_INLINE void fill_lines(T* out, typename Line<T>::Type line, int n) {

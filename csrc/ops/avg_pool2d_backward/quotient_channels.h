@@ -9,17 +9,11 @@ namespace {
 // Rows of grad_output, divided by what their windows count, all channels of the tile for each
 // window. Kept for the rows of grad_input that need them.
 template <class T>
-class QuotientChannels : public PoolTile<T> {
+class QuotientChannels : public PoolTile {
     using Op = AvgPool2dBackward;
-    using Base = PoolTile<T>;
 
   protected:
-    using Base::Base;
-    using Base::channels_;
-    using Base::column_;
-    using Base::columns_;
-    using Base::factor_;
-    using Base::plan_;
+    using PoolTile::PoolTile;
 
     // Rows whose sum a row of grad_input needs: one, or two. They begin with the first group's
     // first window.
@@ -144,10 +138,10 @@ class QuotientChannels : public PoolTile<T> {
         for (; windows > 0; --windows, to += pitch) {
             int c = 0;
             for (; c + kLanes <= channels; c += kLanes)
-                store_raw(to + c, quotient(this->rounded_by_mode(load(from + c))) + Lanes{});
+                store_raw(to + c, quotient(rounded_by_mode<T>(load(from + c))) + Lanes{});
             if (c < channels) {
                 const Lanes x = load_first(from + c, channels - c);
-                store_raw(to + c, quotient(this->rounded_by_mode(x)) + Lanes{});
+                store_raw(to + c, quotient(rounded_by_mode<T>(x)) + Lanes{});
             }
             from = reinterpret_cast<const T*>(reinterpret_cast<const char*>(from) + stride);
         }

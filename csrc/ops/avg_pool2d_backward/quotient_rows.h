@@ -8,17 +8,11 @@ namespace {
 // Rows of grad_output, divided by what their windows count, of the windows that reach the tile's
 // columns. They lie in a ring: a row stays until the one that takes its slot is made.
 template <class T>
-class QuotientRows : public PoolTile<T> {
+class QuotientRows : public PoolTile {
     using Op = AvgPool2dBackward;
-    using Base = PoolTile<T>;
 
   protected:
-    using Base::Base;
-    using Base::column_;
-    using Base::columns_;
-    using Base::factor_;
-    using Base::plan_;
-    using Base::rounded_by_mode;
+    using PoolTile::PoolTile;
 
     static constexpr int kFewestSlots = 16, kMostSlots = pool_scratch::kRows;
     static constexpr int kMaxPitch =
@@ -56,7 +50,7 @@ class QuotientRows : public PoolTile<T> {
         if (windows_ == 0) return;  // all zero
         divide_rows(first, last,
                     [&](int64_t begin, int64_t end, const auto& quotient) AG_INLINE_LAMBDA {
-                        if (this->element_stride(0) == kSize) {
+                        if (element_stride<T>(0) == kSize) {
                             store_rows<true>(begin, end, quotient);
                         } else {
                             store_rows<false>(begin, end, quotient);
@@ -92,7 +86,7 @@ class QuotientRows : public PoolTile<T> {
               from_(rows.plane_ + rows.first_window_ * rows.plan_.width_stride[0]),
               end_(reinterpret_cast<const T*>(rows.plane_end_)),
               stride_(rows.plan_.height_stride[0]),
-              step_(rows.element_stride(0)),
+              step_(rows.template element_stride<T>(0)),
               ahead_(rows.plan_.prefetch),
               windows_(rows.windows_),
               rounds_(sizeof(T) == sizeof(float) && rows.plan_.mode != Op::Mode::kFloat32) {}
@@ -114,7 +108,9 @@ class QuotientRows : public PoolTile<T> {
             prefetch<Cache::kFirst>(p, ahead_, 1);
             return p;
         }
-        AG_INLINE Lanes rounded(Lanes x) const { return rounds_ ? rows_.rounded_by_mode(x) : x; }
+        AG_INLINE Lanes rounded(Lanes x) const {
+            return rounds_ ? rows_.template rounded_by_mode<T>(x) : x;
+        }
         // n elements, none of them beyond the plane.
         AG_INLINE Lanes first(const char* bytes, int n) const {
             const T* p = reinterpret_cast<const T*>(bytes);
@@ -209,7 +205,7 @@ class QuotientRows : public PoolTile<T> {
                                                   first_window_ + j / pixel_)
                                         : 1.0f;
         }
-        uses_reciprocals_ = this->uses_reciprocals();
+        uses_reciprocals_ = uses_reciprocals();
         reciprocal_pitch_ = (windows_ + kLanes) / kLanes * kLanes;
         reciprocal_sets_ = static_cast<int>(least(kReciprocals / reciprocal_pitch_, kMaxSets));
         for (int k = 0; k < kMaxSets; ++k) rows_of_set_[k] = -1.0f;

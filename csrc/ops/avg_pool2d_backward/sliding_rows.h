@@ -26,7 +26,8 @@ class SlidingRows : public QuotientRows<T> {
 
     bool can_slide() const {
         return plan_.height.stride == 1 && plan_.height.kernel >= 3 &&
-               plan_.height.kernel <= kMaxKernel && this->element_stride(0) == sizeof(T);
+               plan_.height.kernel <= kMaxKernel &&
+               this->template element_stride<T>(0) == sizeof(T);
     }
     // Makes the quotients that the sums of row r need beside those of window r + pad.
     void start_sliding(int64_t r) {

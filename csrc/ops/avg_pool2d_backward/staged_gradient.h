@@ -16,7 +16,7 @@ class StagedGradient {
         : plan_(plan), grad_(static_cast<const char*>(addresses[Op::kGradOutput])) {}
 
     // Copies the windows that reach the tile's rows, and has it read the copy.
-    void stage(PoolTile<T>& tile) {
+    void stage(PoolTile& tile) {
         const int64_t first = covering(plan_.height, tile.first_row()).first;
         const int64_t rows = covering(plan_.height, tile.last_row() - 1).last + 1 - first;
         const int64_t channels = plan_.staged_channels;

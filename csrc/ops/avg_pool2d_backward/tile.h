@@ -53,7 +53,6 @@ AG_INLINE_UNLESS_COMPACT Lanes round_to_hf32(Lanes x) {
 }
 
 // What the traversals share: the tile of a task and quotients.
-template <class T>
 class PoolTile {
     using Op = AvgPool2dBackward;
 
@@ -107,9 +106,11 @@ class PoolTile {
     }
 
     // Bytes from one element of a row to the next.
+    template <class T>
     int64_t element_stride(int operand) const {
         return plan_.pixel > 1 ? static_cast<int64_t>(sizeof(T)) : plan_.width_stride[operand];
     }
+    template <class T>
     AG_INLINE Lanes rounded_by_mode(Lanes x) const {
         if (sizeof(T) == sizeof(float)) {
             if (plan_.mode == Op::Mode::kFloat16) return round_to_float16(x);
@@ -117,25 +118,10 @@ class PoolTile {
         }
         return x;
     }
+    template <class T>
     AG_INLINE Lanes result_by_mode(Lanes x) const {
         return sizeof(T) == sizeof(float) && plan_.mode == Op::Mode::kFloat16 ? round_to_float16(x)
                                                                               : x;
-    }
-    // A row of the tile, one vector longer than its columns.
-    void write_line(const float* line, char* to, Sink<T>& sink) const {
-        if (plan_.width_stride[1] != static_cast<int64_t>(sizeof(T))) {
-            float rounded[pool_scratch::kMaxColumns + kLanes];
-            for (int c = 0; c < columns_; c += kLanes)
-                store_raw(rounded + c, result_by_mode(load(line + c)));
-            store_run<T>(to, plan_.width_stride[1], rounded, columns_);
-            return;
-        }
-        sink.move_to(to);
-        T* out = sink.reserve(columns_);
-        int c = 0;
-        for (; c + kLanes <= columns_; c += kLanes) store(out + c, result_by_mode(load(line + c)));
-        if (c < columns_) store_first(out + c, result_by_mode(load(line + c)), columns_ - c);
-        sink.commit(columns_);
     }
     // Whether every count that elements are divided by has a reciprocal(), and needs one.
     bool uses_reciprocals() const {
@@ -145,8 +131,9 @@ class PoolTile {
                                                           static_cast<float>(plan_.width.kernel));
     }
     // x / divisor; by multiplication where that gives the same bits.
+    template <class T>
     AG_INLINE Lanes quotient(Lanes x, Lanes divisor) const {
-        x = rounded_by_mode(x);
+        x = rounded_by_mode<T>(x);
         if (factor_ != 0.0f) return x * splat(factor_);
         return x / divisor;
     }

@@ -8,23 +8,9 @@ namespace {
 // Any kernel: adds each window to the elements of a row that it covers, in the order of the sums
 // that the other traversals make.
 template <class T>
-class PoolWindowByWindow : public PoolTile<T> {
-    using Base = PoolTile<T>;
-    using Base::column_;
-    using Base::columns_;
-    using Base::first_plane_;
-    using Base::first_row_;
-    using Base::grad_;
-    using Base::grad_input_;
-    using Base::last_plane_;
-    using Base::last_row_;
-    using Base::plan_;
-    using Base::plane_offset;
-    using Base::quotient;
-    using Base::streaming_;
-
+class PoolWindowByWindow : public PoolTile {
   public:
-    using Base::Base;
+    using PoolTile::PoolTile;
 
     void run() {
         Sink<T> sink(streaming_, nullptr);
@@ -36,13 +22,30 @@ class PoolWindowByWindow : public PoolTile<T> {
                 add_windows(from, windows.covering());
                 const int64_t equal = windows.count(last_row_ - row);
                 for (int64_t i = 0; i < equal; ++i, ++row)
-                    this->write_line(line_, to + row * plan_.height_stride[1], sink);
+                    write_line(line_, to + row * plan_.height_stride[1], sink);
                 windows.advance(equal);
             }
         }
     }
 
   private:
+    // A row of the tile, one vector longer than its columns.
+    void write_line(const float* line, char* to, Sink<T>& sink) const {
+        if (plan_.width_stride[1] != static_cast<int64_t>(sizeof(T))) {
+            float rounded[pool_scratch::kMaxColumns + kLanes];
+            for (int c = 0; c < columns_; c += kLanes)
+                store_raw(rounded + c, result_by_mode<T>(load(line + c)));
+            store_run<T>(to, plan_.width_stride[1], rounded, columns_);
+            return;
+        }
+        sink.move_to(to);
+        T* out = sink.reserve(columns_);
+        int c = 0;
+        for (; c + kLanes <= columns_; c += kLanes)
+            store(out + c, result_by_mode<T>(load(line + c)));
+        if (c < columns_) store_first(out + c, result_by_mode<T>(load(line + c)), columns_ - c);
+        sink.commit(columns_);
+    }
     void add_windows(const char* plane, const Covering& rows) {
         for (int c = 0; c < columns_; ++c) line_[c] = 0.0f;
         const Covering left = covering(plan_.width, column_);
@@ -70,7 +73,7 @@ class PoolWindowByWindow : public PoolTile<T> {
         for (int k = 0; k < windows; k += kLanes) {
             const Lanes divisor =
                 plan_.divisor != 0.0f ? splat(plan_.divisor) : splat(rows) * load(counts + k);
-            store_raw(sums + k, load(sums + k) + quotient(load(row + k), divisor));
+            store_raw(sums + k, load(sums + k) + quotient<T>(load(row + k), divisor));
         }
     }
     void add_to_line(int64_t window, float sum) {

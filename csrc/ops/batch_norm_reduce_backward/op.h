@@ -12,11 +12,16 @@
 
 #include "core/channel_sum.h"
 #include "core/operator.h"
-#include "core/scalar.h"
 #include "device/plan.h"
 #include "isa/levels.h"
 
 namespace ascend_grad {
+
+// A vector with one value per channel, in somebody's memory.
+struct ChannelVector {
+    DataType dtype;
+    int64_t stride;  // bytes
+};
 
 struct BatchNormReduceBackward {
     enum Tensor : int {

@@ -1,3 +1,5 @@
+#include <cstring>
+
 #include "core/parallel.h"
 #include "isa/environment.h"
 #include "isa/run_panels.h"
@@ -12,9 +14,9 @@ void Op::run(const Plan& plan, void* const* addresses, void* workspace) {
         for (int i = 0; i < 4; ++i) {
             if (!plan.wanted[i]) continue;
             const ChannelVector& output = plan.outputs[i];
-            for (int64_t c = 0; c < plan.channels; ++c) {
-                write_scalar(output.dtype, addresses[kFirstOutput + i], c * output.stride, 0.0f);
-            }
+            char* const to = static_cast<char*>(addresses[kFirstOutput + i]);
+            for (int64_t c = 0; c < plan.channels; ++c)
+                std::memset(to + c * output.stride, 0, data_type_size(output.dtype));
         }
         return;
     }

@@ -36,22 +36,22 @@ struct PreluBackwardKernel {
     using Op = PreluBackward;
 
     static void accumulate(const Op::Plan& plan, void* const* addresses, float* partials,
-                           int64_t begin, int64_t end) {
+                           bool streaming, int64_t begin, int64_t end) {
         if constexpr (!kIsCompact) {
-            if (plan.is_elementwise) return accumulate_elements(plan, addresses, begin, end);
+            if (plan.is_elementwise && !streaming)
+                return accumulate_elements(plan, addresses, begin, end);
         }
         char* const operands[] = {static_cast<char*>(addresses[Op::kGradOutput]),
                                   static_cast<char*>(addresses[Op::kSelf]),
                                   static_cast<char*>(addresses[Op::kGradInput])};
         const PreluElement<T> element;
-        ChannelSum<PreluElement<T>> sum(plan.sums, element, operands, plan.streams);
+        ChannelSum<PreluElement<T>> sum(plan.sums, element, operands, streaming);
         const auto load = [&](float* weight, int64_t first, int n) {
             load_weights(plan, static_cast<const char*>(addresses[Op::kWeight]), weight, first, n);
         };
         sum.run(begin, end, partials, load, [&](const Partials& sums, int64_t first, int64_t last) {
             finish_channels(plan, addresses, sums, first, last);
         });
-        if (plan.streams) stream_fence();
     }
 
     // The same of channels of one element, all of them neighbours.

@@ -10,7 +10,6 @@
 
 #include "core/channel_sum.h"
 #include "core/operator.h"
-#include "core/scalar.h"
 #include "device/plan.h"
 #include "isa/levels.h"
 
@@ -31,15 +30,16 @@ struct PreluBackward {
         ChannelSumPlan sums;
         Loops weight;         // walks weight's elements in order (operand 0)
         Loops grad_weight;    // and those of grad_weight
-        bool streams;         // past the caches
+        bool streaming_fits;  // grad_input may be written past the caches
+        bool fills_lines;     // what is written in one piece is whole cache lines
         bool in_one_pass;     // tasks finish their channels: no workspace
-        bool is_elementwise;  // channels have one element and are neighbours; none streams
+        bool is_elementwise;  // channels have one element and are neighbours
         int64_t bytes;        // that the call moves
     };
 
     struct Kernels {
-        void (*accumulate)(const Plan& plan, void* const* addresses, float* partials, int64_t begin,
-                           int64_t end);
+        void (*accumulate)(const Plan& plan, void* const* addresses, float* partials,
+                           bool streaming, int64_t begin, int64_t end);
         // Of tiles [begin, end) of kFinishTile channels.
         void (*finish)(const Plan& plan, void* const* addresses, float* partials, int64_t begin,
                        int64_t end);

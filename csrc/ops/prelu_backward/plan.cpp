@@ -29,23 +29,15 @@ bool fills_lines(const ChannelSumPlan& sums, const TensorView& grad_input) {
                             sums.rows > 1 ? sums.row_stride[2] : 0});
 }
 
-// Whether grad_input is large, and aligned and separate enough for streaming stores.
-bool streams(const ChannelSumPlan& sums, const Op::Args& args) {
+// Whether grad_input is separate and aligned enough for streaming stores, if it is large.
+bool streaming_fits(const Op::Plan& plan, const Op::Args& args) {
     const TensorView& grad_input = *args.tensors[Op::kGradInput];
     for (const int input : {Op::kGradOutput, Op::kSelf}) {
         if (grad_input.data == args.tensors[input]->data) return false;
     }
-    const int64_t size = static_cast<int64_t>(data_type_size(grad_input.dtype));
-    // Measured: where it is transposed, ordinary stores lose from half the size on; elsewhere
-    // early on one thread, but of pieces of lines.
-    if (sums.transposes) {
-        return streaming_pays(saturated_bytes(grad_input.numel, 6 * size), false, Gain::kAlways);
-    }
-    const int64_t bytes = saturated_bytes(grad_input.numel, 3 * size);
-    if (sums.staged[2]) return false;
-    const bool fits = fills_lines(sums, grad_input);
-    return (fits || sums.traversal == Traversal::kAlongPositions) &&
-           streaming_pays(bytes, fits && threads_for(bytes) == 1, Gain::kAlways);
+    const ChannelSumPlan& sums = plan.sums;
+    if (sums.panels.count > 0 || sums.staged[2]) return false;
+    return sums.transposes || plan.fills_lines || sums.traversal == Traversal::kAlongPositions;
 }
 
 }  // namespace
@@ -67,14 +59,15 @@ Op::Plan Op::plan(const Args& args) {
     plan_channel_sum(plan.sums, views, 3, 1);
     const int64_t bytes_per_element = 3 * static_cast<int64_t>(data_type_size(self.dtype));
     plan.bytes = saturated_bytes(self.numel, bytes_per_element);
-    plan.streams = plan.sums.panels.count == 0 && streams(plan.sums, args);
+    plan.fills_lines = fills_lines(plan.sums, grad_input);
+    plan.streaming_fits = streaming_fits(plan, args);
     plan.in_one_pass = plan.sums.blocks == 1 && plan.sums.panels.count == 0 && !plan.one_weight;
     if (plan.in_one_pass) {
         const auto size = static_cast<int64_t>(data_type_size(plan.dtype));
         const auto is_dense = [&](const Loops& loops) {
             return loops.count <= 1 && loops.stride[0][0] == size;
         };
-        plan.is_elementwise = plan.sums.has_few && plan.sums.row_length == 1 && !plan.streams &&
+        plan.is_elementwise = plan.sums.has_few && plan.sums.row_length == 1 &&
                               is_dense(plan.weight) && is_dense(plan.grad_weight);
         return plan;
     }

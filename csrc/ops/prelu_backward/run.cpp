@@ -1,4 +1,7 @@
+#include <cstring>
+
 #include "core/parallel.h"
+#include "core/streaming.h"
 #include "isa/environment.h"
 #include "isa/run_panels.h"
 #include "ops/prelu_backward/op.h"
@@ -7,13 +10,24 @@ namespace ascend_grad {
 
 using Op = PreluBackward;
 
+namespace {
+
+// Measured: where grad_input is transposed, ordinary stores lose from half the size on; elsewhere
+// early on one thread, but of pieces of lines.
+bool streams(const Op::Plan& plan, int threads) {
+    if (!plan.streaming_fits) return false;
+    if (plan.sums.transposes) return streaming_pays(2 * plan.bytes, false, Gain::kAlways);
+    return streaming_pays(plan.bytes, plan.fills_lines && threads == 1, Gain::kAlways);
+}
+
+}  // namespace
+
 void Op::run(const Plan& plan, void* const* addresses, void* workspace) {
     if (plan.is_empty) {
         const int64_t count = plan.one_weight ? 1 : plan.channels;
         for (int64_t c = 0; c < count; ++c) {
-            int64_t offset;
-            plan.grad_weight.offsets(c, &offset);
-            write_scalar(plan.dtype, addresses[kGradWeight], offset, 0.0f);
+            char* const to = static_cast<char*>(addresses[kGradWeight]);
+            std::memset(to + plan.grad_weight.offset(c, 0), 0, data_type_size(plan.dtype));
         }
         return;
     }
@@ -26,12 +40,13 @@ void Op::run(const Plan& plan, void* const* addresses, void* workspace) {
                                 static_cast<char*>(addresses[kGradInput])};
         const auto accumulate = [&](const Plan& part, char* const* at, float* sums) {
             void* const dense[] = {at[0], at[1], addresses[kWeight], at[2]};
-            kernels.accumulate(part, dense, sums, 0, part.sums.tasks);
+            kernels.accumulate(part, dense, sums, false, 0, part.sums.tasks);
         };
         run_sum_panels(plan, memory, workspace, threads, accumulate);
     } else {
+        const bool streaming = streams(plan, threads);
         share_tasks(plan.sums, threads, [&](int64_t begin, int64_t end) {
-            kernels.accumulate(plan, addresses, partials, begin, end);
+            kernels.accumulate(plan, addresses, partials, streaming, begin, end);
         });
     }
     if (plan.in_one_pass) return;

@@ -28,15 +28,9 @@ class GroupPlace {
         const int inner = plan_.rows.count - 1;
         for (int k = 0; k < 3; ++k) row_stride_[k] = plan_.rows.stride[inner][k];
         start_ = group % plan_.groups_per_loop * plan_.rows_per_group;
-        int64_t outer = group / plan_.groups_per_loop;
-        first_row_ = outer * plan_.rows.extent[inner] + start_;
+        first_row_ = group / plan_.groups_per_loop * plan_.rows.extent[inner] + start_;
         int64_t offset[3];
-        for (int k = 0; k < 3; ++k) offset[k] = start_ * row_stride_[k];
-        for (int d = inner - 1; d >= 0; --d) {
-            for (int k = 0; k < 3; ++k)
-                offset[k] += outer % plan_.rows.extent[d] * plan_.rows.stride[d][k];
-            outer /= plan_.rows.extent[d];
-        }
+        plan_.rows.offsets(first_row_, offset);
         for (int k = 0; k < 3; ++k) base_[k] = static_cast<char*>(addresses_[k]) + offset[k];
     }
 

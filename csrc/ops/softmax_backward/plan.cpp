@@ -78,7 +78,10 @@ Op::Traversal choose_traversal(Op::Plan& plan, const TensorView* const* tensors)
     const bool along =
         has_dtypes && all(plan.step, 1, plan.stride) && (!converts || plan.length >= kLanes);
     if (is_across && (plan.length == 1 || !along)) return Traversal::kAcrossRows;
-    if (along) return Traversal::kAlongRows;
+    if (along) {
+        plan.is_plane = false;
+        return Traversal::kAlongRows;
+    }
     // Made of rows where most tensors have their elements nearer than rows, but not where another
     // one would have them copied one by one: too few rows of a tile are neighbours.
     const int along_count = tensors_along_rows(plan);
