@@ -38,6 +38,11 @@ constexpr int64_t kFarBytes = int64_t{32} << 20;  // that a call moves
 // that still makes kManyBlocks of a channel; else, and where they have several rows, up to this.
 constexpr int64_t kSharedSumBlock = 1024;
 constexpr int64_t kManyBlocks = 32;
+// Where something is written threads had better not share channels (measured): there are
+// kWantedBlocks, of at least so many elements, and of so many in all channels.
+constexpr int64_t kWantedBlocks = 4;
+constexpr int64_t kFewestSummed = 256;
+constexpr int64_t kFewestSharedElements = 32 << 10;
 // Positions of many channels that are too few for vectors along them, measured.
 constexpr int64_t kShortRow = 8;
 constexpr int kInputs = 2;
@@ -70,11 +75,21 @@ void view_as_channels_and_rows(ChannelSumPlan& plan, const TensorView* const* vi
     plan.positions.merge();
 }
 
+// Elements of a block that is not of kSumBlock, at most.
+int64_t shared_block(const ChannelSumPlan& plan) {
+    if (plan.operands == kInputs) return kSharedSumBlock;
+    const int64_t positions = plan.rows * plan.row_length;
+    const int64_t most = std::max<int64_t>(1, positions * plan.channels / kFewestSharedElements);
+    const int64_t wanted = divide_up(positions, std::min(most, kWantedBlocks));
+    return std::clamp(wanted, kFewestSummed, kSharedSumBlock);
+}
+
 void cut_into_blocks(ChannelSumPlan& plan) {
     const bool are_many = plan.rows * divide_up(plan.row_length, kSumBlock) >= kManyBlocks;
-    plan.chunk = even_block(plan.row_length, are_many ? kSumBlock : kSharedSumBlock);
+    const int64_t shared = shared_block(plan);
+    plan.chunk = even_block(plan.row_length, are_many ? kSumBlock : shared);
     plan.chunks_per_row = divide_up(plan.row_length, plan.chunk);
-    plan.rows_per_block = std::clamp<int64_t>(kSharedSumBlock / plan.row_length, 1, plan.rows);
+    plan.rows_per_block = std::clamp<int64_t>(shared / plan.row_length, 1, plan.rows);
     plan.blocks = divide_up(plan.rows, plan.rows_per_block) * plan.chunks_per_row;
 }
 
