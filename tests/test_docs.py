@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+from importlib.util import find_spec
 from itertools import pairwise
 from pathlib import Path
 
@@ -16,9 +17,10 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 
 def blocks(page: Path) -> list[tuple[str, str]]:
-    """Language and text of each."""
+    """Language and text of each; without those that show PyTorch where it is not installed."""
     text = page.read_text("utf-8")
-    return re.findall(r"^```(\w+)\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
+    found = re.findall(r"^```(\w+)\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
+    return [block for block in found if "torch" not in block[1] or find_spec("torch")]
 
 
 def python_blocks(page: Path) -> list[str]:
@@ -53,6 +55,18 @@ def test_the_commands_of_the_readme(tmp_path: Path) -> None:
     done = shell("\n".join(commands), tmp_path)
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines() == [line for line in lines if not line.startswith("$ ")]
+
+
+def test_the_speeds_of_the_readme_are_those_of_the_page() -> None:
+    """By processor, in one order: best peer and PyTorch with one thread, with two."""
+    readme = (ROOT / "README.md").read_text("utf-8")
+    head = (ROOT / "docs" / "performance.md").read_text("utf-8").split("\n## ")[0]
+    figure = r"\d+\.\d+"
+    rows = re.findall(rf"^\| (\S[^(|]*) \(.*\) \|((?: {figure} \|)+)$", readme, re.MULTILINE)
+    assert len(rows) == 3
+    for processor, cells in rows:
+        after = " ".join(head.split()).split(processor, 1)[1]
+        assert re.findall(figure, after)[:4] == re.findall(figure, cells), processor
 
 
 # docs/ascend.md, "Change a kernel and see what it costs"
