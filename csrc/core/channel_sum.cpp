@@ -35,20 +35,20 @@ constexpr int64_t kNextLoadsBytes = 1024;
 constexpr int64_t kFarLoadsBytes = 4096, kFarGroupsBytes = 8192;
 constexpr int64_t kFarBytes = int64_t{32} << 20;  // that a call moves
 // Along channels, blocks are all that threads can share. They have up to kSumBlock elements where
-// that still makes kManyBlocks of a channel; else, and where they have several rows, up to this.
-constexpr int64_t kSharedSumBlock = 1024;
+// that still makes kManyBlocks of a channel; else, and where they have several rows, up to
+// kSharedSumBlock.
 constexpr int64_t kManyBlocks = 32;
-// Where something is written threads had better not share channels (measured): there are
-// kWantedBlocks, of at least so many elements, and of so many in all channels.
+// Where something is written threads had better not share channels (measured): blocks are smaller
+// where there would be less than kWantedBlocks, but not below so many elements, nor, of all
+// channels together, below so many.
 constexpr int64_t kWantedBlocks = 4;
 constexpr int64_t kFewestSummed = 256;
-constexpr int64_t kFewestSharedElements = 32 << 10;
+constexpr int64_t kFewestSummedTogether = 32 << 10;
 // Positions of many channels that are too few for vectors along them, measured.
 constexpr int64_t kShortRow = 8;
 constexpr int kInputs = 2;
 // Channels, neighbours in the inputs alone, that are walked as they lie, measured.
 constexpr int64_t kFewestTransposed = 4;
-static_assert(kChunksPerTask == kTaskElements / kSharedSumBlock);
 
 void view_as_channels_and_rows(ChannelSumPlan& plan, const TensorView* const* views) {
     const TensorView& first = *views[0];
@@ -79,7 +79,7 @@ void view_as_channels_and_rows(ChannelSumPlan& plan, const TensorView* const* vi
 int64_t shared_block(const ChannelSumPlan& plan) {
     if (plan.operands == kInputs) return kSharedSumBlock;
     const int64_t positions = plan.rows * plan.row_length;
-    const int64_t most = std::max<int64_t>(1, positions * plan.channels / kFewestSharedElements);
+    const int64_t most = std::max<int64_t>(1, positions * plan.channels / kFewestSummedTogether);
     const int64_t wanted = divide_up(positions, std::min(most, kWantedBlocks));
     return std::clamp(wanted, kFewestSummed, kSharedSumBlock);
 }

@@ -18,7 +18,8 @@
 
 namespace ascend_grad {
 
-inline constexpr int64_t kChunksPerTask = 16;  // blocks of a long row that one task makes, at most
+// Blocks of a long row that one task makes, at most.
+inline constexpr int64_t kChunksPerTask = kTaskElements / kSharedSumBlock;
 inline constexpr int64_t kChannelTile = 1024;  // channels of a task along channels, at most
 inline constexpr int64_t kRowChannels = 256;   // along positions, at most
 inline constexpr int64_t kFewChannels = 64;    // where something is transposed, at most

@@ -12,17 +12,16 @@ enum class NextPlane { kNone, kFromMemory, kSmallOrNarrow };
 
 // Measured (docs/performance.md, "Prefetching", "Streaming").
 struct Processor {
-    // Whether channel sums and softmax ask for what they will load along memory. Where not,
-    // hardware finds it by itself, and asking takes up to 1.5 times as long; but for sums of
-    // channels that are last, which then ask for what lies further along it into the second cache.
+    // Whether loads along memory are to be asked for, as sums over channels and softmax do. Where
+    // not, hardware foresees them, and asking takes up to 1.5 times as long; only what lies further
+    // along memory is then asked for, by sums of channels that are last.
     bool along_memory;
-    // Whether they ask for other lines, and softmax for short rows, into the second cache; else
-    // into the first.
+    // Whether that, loads across memory and short rows go to the second cache; else to the first.
     bool into_second;
     NextPlane next_plane;
-    // Whether sums of channels that are last ask for what lies further along memory, and pooling
-    // for rows further ahead; and softmax, while it writes a row of float past the caches, for the
-    // rows after it, where it else reads the next one meanwhile. Tried on Zen 5 only.
+    // Whether it pays to ask further ahead: sums of channels that are last and pooling for what
+    // lies further on; softmax, while it writes a row of float past the caches, for the rows after
+    // it, where it else reads the next one meanwhile. Tried on Zen 5 only.
     bool far_along_memory;
     // Of a call that moves more bytes, tensors are not expected in a cache.
     int64_t cached_bytes;
@@ -30,7 +29,7 @@ struct Processor {
     // where that pays early.
     int64_t streamed_bytes, early_bytes;
     // Not before so many where they gain nothing as long as the third cache keeps them; 0 where
-    // that cache is none larger than usual.
+    // that cache is no larger than usual.
     int64_t kept_bytes;
     // Whether stores past the caches go on while others are computed; else 16-bit pooling, which is
     // bound by that, makes none.

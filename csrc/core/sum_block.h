@@ -10,6 +10,8 @@ inline constexpr int kSumLanes = 16;
 // Elements, at most: every lane adds 256 of them. Of 16 bit, blocks of 1024 take up to 1.2 times as
 // long.
 inline constexpr int64_t kSumBlock = 4096;
+// Where that leaves threads too few blocks.
+inline constexpr int64_t kSharedSumBlock = 1024;
 
 // Of a row's blocks that one task sums, at most.
 inline constexpr int64_t kTaskElements = 4 * kSumBlock;

@@ -42,8 +42,8 @@ class PoolAlongChannels : public QuotientChannels<T> {
         this->select_columns();
         const int64_t size = sizeof(T);
         column_stride_ = plan_.transposes ? pitch_ * size : plan_.width_stride[1];
-        streams_ = streaming_ && !plan_.transposes && !plan_.stages;
-        const bool holds = plan_.transposes || (streaming_ && plan_.stages);
+        streams_ = streaming_ && !plan_.transposes && !plan_.holds_rows;
+        const bool holds = plan_.transposes || (streaming_ && plan_.holds_rows);
         for (int64_t plane = first_plane_; plane < last_plane_; ++plane) {
             if (plan_.gathers) {
                 gather_windows();

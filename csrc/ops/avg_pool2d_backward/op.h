@@ -80,7 +80,7 @@ struct AvgPool2dBackward {
         Traversal traversal;
         bool transposes;  // kAlongChannels: results are held, and transposed or scattered to
                           // grad_input
-        bool stages;      // kAlongChannels: rows are streamed as one, not channels
+        bool holds_rows;  // kAlongChannels: rows are streamed as one, not channels
         int64_t pixel;    // kAlongWidth: planes whose elements take turns along rows; else 1
         bool gathers;     // kAlongChannels: all planes are the channels, side by side in scratch
         // Not 0: channels of a grad_output in which they are last, of which tasks make dense planes

@@ -281,12 +281,12 @@ void cut_channels(Op::Plan& plan, const TensorView& grad_input, int64_t size) {
         plan.width_tile -= plan.width_tile % 32;
     }
     const bool fills_lines = has_whole_lines(grad_input, {plan.channels, plan.channel_tile});
-    plan.stages = !plan.transposes && !fills_lines && plan.channel_tile == plan.channels &&
-                  plan.width_stride[1] == plan.channels * size;
-    if (plan.stages) {
+    plan.holds_rows = !plan.transposes && !fills_lines && plan.channel_tile == plan.channels &&
+                      plan.width_stride[1] == plan.channels * size;
+    if (plan.holds_rows) {
         plan.width_tile = std::min(plan.width_tile, pool_scratch::kTransposed / plan.channels);
     }
-    plan.streaming_fits = plan.transposes || plan.stages || fills_lines;
+    plan.streaming_fits = plan.transposes || plan.holds_rows || fills_lines;
 }
 
 // Columns of a task that writes results of quotients at once: whole rows or even tiles, which begin

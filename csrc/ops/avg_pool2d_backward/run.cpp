@@ -17,8 +17,8 @@ namespace {
 bool streams(const Op::Plan& plan, int threads) {
     const bool is_along_channels = plan.traversal == Op::Traversal::kAlongChannels;
     const bool has_channels = is_along_channels || plan.staged_channels > 0;
-    const bool is_late = threads > 1 || plan.stages || !has_channels;
-    const bool is_direct = is_along_channels && !plan.transposes && !plan.stages;
+    const bool is_late = threads > 1 || plan.holds_rows || !has_channels;
+    const bool is_direct = is_along_channels && !plan.transposes && !plan.holds_rows;
     const bool is_hindered = data_type_size(plan.dtype) == 2 &&
                              plan.traversal != Op::Traversal::kFill &&
                              !processor().streams_beside_arithmetic;

@@ -22,8 +22,8 @@ class StagedRows {
           dense_(dense_plan(plan)),
           stage_addresses_{inputs_[0], inputs_[1], out_},
           rows_(dense_, stage_addresses_, false) {
-        static_assert(kConverts || std::is_same_v<T, Element>);
-        static_assert(!kConverts || sizeof(inputs_) >= sizeof(double) * kStagedElements);
+        static_assert(kTilesAreFloat || std::is_same_v<T, Element>);
+        static_assert(!kTilesAreFloat || sizeof(inputs_) >= sizeof(double) * kStagedElements);
     }
     StagedRows(const StagedRows&) = delete;
     StagedRows& operator=(const StagedRows&) = delete;
@@ -80,7 +80,7 @@ class StagedRows {
     }
 
   private:
-    static constexpr bool kConverts = std::is_same_v<Element, float>;
+    static constexpr bool kTilesAreFloat = std::is_same_v<Element, float>;
 
     static Op::Plan dense_plan(const Op::Plan& plan) {
         Op::Plan dense{};
@@ -164,7 +164,7 @@ class StagedRows {
     }
     AG_NOINLINE void store(int64_t chunk, int64_t begin) {
         char* const memory = address(Op::kOut, chunk, begin);
-        if constexpr (kConverts) {
+        if constexpr (kTilesAreFloat) {
             switch (plan_.out_dtype) {
                 case DataType::kFloat64:
                     return store_converted<double>(memory);
