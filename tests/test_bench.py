@@ -111,6 +111,11 @@ def test_wrong_options_are_one_line(
     assert status in (1, 2) and error.count("\n") == 1 and word in error
 
 
+def test_random_cases_follow_from_their_seed() -> None:
+    assert grid("random", seed=3) == grid("random", seed=3) != grid("random", seed=4)
+    assert len({case.name for case in grid("random")}) > 90
+
+
 def test_list_names_the_grid(capsys: pytest.CaptureFixture) -> None:
     assert main(["bench", "--list", "--threads", "1,2"]) == 0
     lines = capsys.readouterr().out.splitlines()

@@ -16,7 +16,7 @@ PRELU = "prelu_backward"
 SOFTMAX = "softmax_backward"
 OPERATORS = (BATCH_NORM, AVG_POOL, PRELU, SOFTMAX)
 
-SUITES = ("table", "shapes", "scaling")
+SUITES = ("table", "shapes", "random", "scaling")
 
 # What the large operands look like: C-contiguous, channels last in memory, transposed (the first
 # axis' elements are neighbours), the last two axes exchanged, every second element of the last
@@ -256,9 +256,13 @@ def _planes(count: int) -> tuple[int, int]:
     return count // channels, channels
 
 
-def grid(suite: str = "table", smoke: bool = False) -> list[Case]:
-    """All cases of one of SUITES."""
+def grid(suite: str = "table", smoke: bool = False, seed: int = 0) -> list[Case]:
+    """All cases of one of SUITES; `seed` is that of the random ones."""
     if suite == "scaling":
         return list(_scaling(1 << 16 if smoke else 1 << 30))
+    if suite == "random":
+        from ascend_grad.bench.random_cases import random_cases
+
+        return list(random_cases(seed))[:: 8 if smoke else 1]
     cases = _GRID if suite == "table" else [replace(case, suite=suite) for case in _SHAPES]
     return [case for case in cases if not smoke or any(fnmatch(case.name, text) for text in _SMOKE)]

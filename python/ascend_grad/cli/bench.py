@@ -38,9 +38,10 @@ def register(commands: Any) -> None:
         "--suite",
         choices=cases.SUITES,
         default="table",
-        help="the case grid (default), shapes outside it (float32 unless --dtypes is given), or "
-        "each operator over the size of its data",
+        help="the case grid (default); float32 unless --dtypes is given: chosen shapes outside it, "
+        "random ones, or each operator over the size of its data",
     )
+    add("--seed", type=int, default=0, metavar="N", help="of the random ones. Default: 0")
     add("--threads", type=_words, metavar="N,...", help="Default: 1 and all cores")
     add(
         "--peers",
@@ -152,7 +153,7 @@ def _jobs(options: argparse.Namespace) -> Iterator[tuple[cases.Case, str, int]]:
     for word in threads:
         if not word.isdecimal() or int(word) == 0:
             options.parser.error(f"--threads: {word!r} is no positive integer")
-    for case in cases.grid(options.suite, smoke=options.effort == "smoke"):
+    for case in cases.grid(options.suite, options.effort == "smoke", options.seed):
         if options.ops and not any(word in case.operator for word in options.ops):
             continue
         if options.cases and not any(_fits(case.name, pattern) for pattern in options.cases):

@@ -1,0 +1,80 @@
+"""Random problems: sizes that nobody chose."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from random import Random
+
+from ascend_grad.bench.cases import AVG_POOL, BATCH_NORM, PRELU, SOFTMAX, Case
+
+COUNT = 25  # of each operator
+_ELEMENTS = (2_000, 2_000_000)  # of the largest tensor
+_WINDOWS = (  # kernel, stride, padding
+    (2, 2, 0), (3, 2, 1), (3, 1, 1), (3, 3, 0), (2, 1, 0), (4, 4, 0), (5, 2, 2), (4, 2, 1),
+    (3, 2, 0), (5, 1, 2), (7, 1, 3), (8, 8, 0), (4, 3, 0), (6, 6, 0),
+)  # fmt: skip
+
+
+def random_cases(seed: int) -> Iterator[Case]:
+    """The same ones for the same seed; every size about as likely as its double."""
+    rng = Random(seed)
+    for operator, shaped in (
+        (BATCH_NORM, _channels),
+        (AVG_POOL, _pool),
+        (PRELU, _channels),
+        (SOFTMAX, _softmax),
+    ):
+        yield from (shaped(rng, operator) for _ in range(COUNT))
+
+
+def _between(rng: Random, least: int, most: int) -> int:
+    return int(math.exp(rng.uniform(math.log(least), math.log(most + 1))))
+
+
+def _case(operator: str, shape: tuple[int, ...], layout: str, text: str, **attributes) -> Case:
+    label = "x".join(map(str, shape)) + text
+    return Case(operator, label, shape, attributes, layout, suite="random")
+
+
+def _images(rng: Random, least_extent: int) -> tuple[int, ...]:
+    elements = _between(rng, *_ELEMENTS)
+    height = _between(rng, least_extent, 120)
+    width = height if rng.random() < 0.6 else _between(rng, least_extent, 120)
+    channels = _between(rng, 1, 1000) if rng.random() < 0.5 else 2 ** rng.randrange(2, 10)
+    return max(1, elements // (height * width * channels)), channels, height, width
+
+
+def _layout(rng: Random) -> str:
+    return rng.choice(("", "", "cl"))
+
+
+def _channels(rng: Random, operator: str) -> Case:
+    if rng.random() < 0.3:
+        channels = _between(rng, 2, 5000)
+        shape = max(1, _between(rng, *_ELEMENTS) // channels), channels
+        return _case(operator, shape, "", "")
+    return _case(operator, _images(rng, 2), _layout(rng), "")
+
+
+def _pool(rng: Random, operator: str) -> Case:
+    kernel, stride, padding = rng.choice(_WINDOWS)
+    return _case(
+        operator, _images(rng, kernel), _layout(rng), f" k{kernel}s{stride}p{padding}",
+        kernel_size=kernel, stride=stride, padding=padding,
+        ceil_mode=False, count_include_pad=True, divisor_override=0,
+    )  # fmt: skip
+
+
+def _softmax(rng: Random, operator: str) -> Case:
+    """Along the last axis, the first, or the middle one of three."""
+    elements = _between(rng, *_ELEMENTS)
+    dim = rng.choice((-1, 0, 1))
+    length = _between(rng, 2, {-1: 30_000, 0: 3_000, 1: 500}[dim])
+    inner = _between(rng, 2, 400)
+    shape = {
+        -1: (max(1, elements // length), length),
+        0: (length, max(1, elements // length)),
+        1: (max(1, elements // (length * inner)), length, inner),
+    }[dim]
+    return _case(operator, shape, "", f" dim{dim}", dim=dim)
