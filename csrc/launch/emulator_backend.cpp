@@ -3,6 +3,8 @@
 #include <acl/acl.h>
 
 #include <cstdio>
+#include <cstring>
+#include <utility>
 
 #include "ascend_grad/acl_int_array.h"
 #include "ascendc_emulator.h"
@@ -14,6 +16,7 @@ namespace {
 constexpr uint32_t kAicoreException = ACL_ERROR_RT_AICORE_EXCEPTION;
 
 thread_local std::vector<LaunchRecord>* t_records = nullptr;
+std::vector<std::pair<void*, size_t>> g_to_spoil;  // of the call whose turn it is
 
 LaunchRecord record_of(const char* kernel, uint32_t blocks,
                        const ascendc_emulator::Result& result) {
@@ -40,6 +43,8 @@ uint32_t emulate(int arch, const char* kernel, uint32_t blocks, void* stream,
                  const std::function<void()>& body) {
     const aclError waited = aclrtSynchronizeStream(stream);
     if (waited != ACL_SUCCESS) return static_cast<uint32_t>(waited);
+    for (const auto& [memory, bytes] : std::exchange(g_to_spoil, {}))
+        std::memset(memory, 0xff, bytes);
     ascendc_emulator::Options options = ascendc_emulator::options_from_environment();
     options.kernel_mode = KernelMode::AIV_MODE;
     const ascendc_emulator::Result result =
@@ -69,6 +74,11 @@ void backend_watch(void* memory, size_t bytes, const std::string& name, bool ini
 
 void backend_unwatch(void* memory) {
     ascendc_emulator::unregister_gm(memory);
+    g_to_spoil.clear();
+}
+
+void backend_spoil(void* memory, size_t bytes) {
+    g_to_spoil.emplace_back(memory, bytes);
 }
 
 bool backend_int_array(const aclIntArray* array, const int64_t*& values, int64_t& size) {

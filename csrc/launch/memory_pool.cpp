@@ -5,28 +5,38 @@
 namespace ascend_grad::launch {
 namespace {
 
-// A power of two, so that a few sizes serve all calls.
+constexpr size_t kMostBytes = size_t{1} << 62;
+
+// Up to the next eighth of a power of two, so that few sizes serve all calls and little is wasted.
 size_t class_of(size_t bytes) {
-    size_t size = 4096;
-    while (size < bytes) size *= 2;
-    return size;
+    size_t step = 512;
+    while (16 * step < bytes) step *= 2;
+    return (bytes + step - 1) / step * step;
 }
 
-constexpr size_t kSlack = 512;
-constexpr size_t kMostBytes = size_t{1} << 62;
+void* allocate(size_t bytes) {
+    void* memory = nullptr;
+    const bool ok = aclrtMalloc(&memory, bytes, ACL_MEM_MALLOC_HUGE_FIRST) == ACL_SUCCESS;
+    return ok ? memory : nullptr;
+}
 
 }  // namespace
 
 void* MemoryPool::take(size_t bytes) {
-    if (bytes > kMostBytes - kSlack) return nullptr;
-    const size_t size = class_of(bytes + kSlack);
+    if (bytes > kMostBytes) return nullptr;
+    const size_t size = class_of(bytes);
     void* memory = nullptr;
     if (const auto found = idle_.find(size); found != idle_.end()) {
         memory = found->second;
         idle_.erase(found);
         idle_bytes_ -= size;
-    } else if (aclrtMalloc(&memory, size, ACL_MEM_MALLOC_HUGE_FIRST) != ACL_SUCCESS) {
-        return nullptr;
+    } else {
+        memory = allocate(size);
+        if (memory == nullptr) {
+            free_idle();
+            memory = allocate(size);
+        }
+        if (memory == nullptr) return nullptr;
     }
     used_.emplace(memory, size);
     return memory;
@@ -42,6 +52,16 @@ void MemoryPool::give_back(void* memory) {
     }
     idle_.emplace(size, memory);
     idle_bytes_ += size;
+}
+
+void MemoryPool::abandon(void* memory) {
+    used_.erase(memory);
+}
+
+void MemoryPool::free_idle() {
+    for (const auto& [size, memory] : idle_) aclrtFree(memory);
+    idle_.clear();
+    idle_bytes_ = 0;
 }
 
 }  // namespace ascend_grad::launch

@@ -9,11 +9,16 @@ namespace ascend_grad::launch {
 class MemoryPool {
   public:
     // At least `bytes` of device memory that begins at a multiple of 512 bytes where the runtime
-    // gives such; null when there is not enough. Reading up to 32 bytes beyond is harmless.
+    // gives such; null when there is not enough. Reading up to 32 bytes beyond is harmless, as
+    // it is of every allocation.
     void* take(size_t bytes);
     void give_back(void* memory);
+    // Instead, where work may still be using it: nobody gets it again.
+    void abandon(void* memory);
 
   private:
+    void free_idle();
+
     static constexpr size_t kMaxIdleBytes = size_t{256} << 20;  // kept for later calls
     std::multimap<size_t, void*> idle_;                         // by size
     std::map<void*, size_t> used_;

@@ -19,6 +19,7 @@ bool backend_core_count(int32_t device, uint32_t& cores) {
 void backend_set_records(std::vector<LaunchRecord>*) {}
 void backend_watch(void*, size_t, const std::string&, bool) {}
 void backend_unwatch(void*) {}
+void backend_spoil(void*, size_t) {}
 
 bool backend_int_array(const aclIntArray* array, const int64_t*& values, int64_t& size) {
     values = array->GetData();

@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 #include <set>
+#include <utility>
 
 #include "core/held_during_forks.h"
 #include "launch/backend.h"
@@ -27,15 +28,19 @@ using device::Pointer;
 // aclrtMalloc gives it to every allocation.
 constexpr size_t kSlack = ASCEND_GRAD_ARCH == 220 ? 0 : 32;
 
+// Calls on the host's memory use the current context's own stream: one of ours would end with the
+// context in which it was made.
+constexpr aclrtStream kContextStream = nullptr;
+
 struct Device {
-    aclrtStream stream = nullptr;
     MemoryPool pool;
     struct Workspace {
         void* memory = nullptr;
         size_t size = 0;
     };
     static constexpr size_t kMaxWorkspaces = 16;
-    std::map<void*, Workspace> workspaces;  // of callers' streams
+    // Of callers' streams; a null one is another in each context.
+    std::map<std::pair<aclrtContext, aclrtStream>, Workspace> workspaces;
 };
 
 // Guards all devices: calls take turns, as they would on the card. A fork waits for the call that
@@ -78,10 +83,8 @@ aclError current_device(int32_t& id) {
 aclError open_device(Device*& device) {
     static auto* const devices = new std::map<int32_t, Device>;  // outlives what runs at exit
     int32_t id = 0;
-    aclError code = current_device(id);
-    if (code != ACL_SUCCESS) return code;
-    device = &(*devices)[id];
-    if (device->stream == nullptr) code = aclrtCreateStream(&device->stream);
+    const aclError code = current_device(id);
+    if (code == ACL_SUCCESS) device = &(*devices)[id];
     return code;
 }
 
@@ -102,8 +105,10 @@ class Memory {
         const TensorView& view = call_.tensors[index];
         const Span span = span_of(view);
         const bool is_output = call_.info->tensors[index].is_output();
-        watch(address + span.low, span.bytes() + (is_output ? 0 : kSlack),
-              call_.info->tensors[index].name.in(call_.interface), !is_output || !fills_span(view));
+        const bool is_fresh = is_output && fills_span(view);
+        const bool is_new = watch(address + span.low, span.bytes() + (is_output ? 0 : kSlack),
+                                  call_.info->tensors[index].name.in(call_.interface), !is_fresh);
+        if (is_fresh && is_new) backend_spoil(address + span.low, span.bytes());
     }
     void set_workspace(char* address) {
         workspace_ = address;
@@ -131,6 +136,11 @@ class Memory {
         if (memory != nullptr) taken_.push_back(memory);
         return memory;
     }
+    // Instead of giving it back.
+    void abandon() {
+        for (void* memory : taken_) device_.pool.abandon(memory);
+        taken_.clear();
+    }
     void* address(const Pointer& pointer) const {
         if (pointer.memory == Pointer::kNone) return nullptr;
         char* const base =
@@ -139,11 +149,12 @@ class Memory {
     }
 
   private:
-    void watch(char* memory, size_t bytes, const std::string& name, bool initialised) {
-        // An output may lie exactly where an input does.
-        if (std::find(watched_.begin(), watched_.end(), memory) != watched_.end()) return;
+    // False where it is watched already: an output may lie exactly where an input does.
+    bool watch(char* memory, size_t bytes, const std::string& name, bool initialised) {
+        if (std::find(watched_.begin(), watched_.end(), memory) != watched_.end()) return false;
         backend_watch(memory, bytes, name, initialised);
         watched_.push_back(memory);
+        return true;
     }
 
     Device& device_;
@@ -169,7 +180,8 @@ Status copy_in(const Call& call, Memory& memory) {
                     static_cast<const char*>(view.data) + span.low, span.bytes(),
                     ACL_MEMCPY_HOST_TO_DEVICE);
         } else if (!fills_span(view)) {
-            TRY_ACL(call, aclrtMemset, base, span.bytes(), 0, span.bytes());
+            // Kernels may load what lies between the elements. NaN tells elements that none stored.
+            TRY_ACL(call, aclrtMemset, base, span.bytes(), 0xff, span.bytes());
         }
     }
     return {};
@@ -251,9 +263,13 @@ Status run_on_host_memory(const Call& call, std::vector<LaunchRecord>* records) 
         workspace = memory.take(call.plan.workspace_size);
         if (workspace == nullptr) return failed(call, "the device has no memory left");
     }
-    ASCEND_GRAD_TRY(
-        launch_on(call, memory, device->stream, workspace, records != nullptr ? *records : own));
-    TRY_ACL(call, aclrtSynchronizeStream, device->stream);
+    Status launched =
+        launch_on(call, memory, kContextStream, workspace, records != nullptr ? *records : own);
+    // What came before a launch that failed may still run.
+    const aclError ended = aclrtSynchronizeStream(kContextStream);
+    if (ended != ACL_SUCCESS) memory.abandon();
+    if (!launched.ok()) return launched;
+    if (ended != ACL_SUCCESS) return failed(call, "aclrtSynchronizeStream", ended);
     return copy_out(call, memory);
 }
 
@@ -263,7 +279,9 @@ namespace {
 Status workspace_of(const Call& call, Device& device, aclrtStream stream, void*& memory) {
     memory = nullptr;
     if (call.plan.workspace_size == 0) return {};
-    const auto found = device.workspaces.find(stream);
+    std::pair<aclrtContext, aclrtStream> key{nullptr, stream};
+    TRY_ACL(call, aclrtGetCurrentContext, &key.first);
+    const auto found = device.workspaces.find(key);
     const bool is_known = found != device.workspaces.end();
     if (is_known && found->second.size >= call.plan.workspace_size) {
         memory = found->second.memory;
@@ -282,7 +300,7 @@ Status workspace_of(const Call& call, Device& device, aclrtStream stream, void*&
     }
     memory = device.pool.take(call.plan.workspace_size);
     if (memory == nullptr) return failed(call, "the device has no memory left");
-    device.workspaces[stream] = {memory, call.plan.workspace_size};
+    device.workspaces[key] = {memory, call.plan.workspace_size};
     return {};
 }
 
