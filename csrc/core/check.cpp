@@ -24,6 +24,27 @@ const char* dtype_text(const TensorView& view) {
     return view.dtype_name != nullptr ? view.dtype_name : data_type_name(view.dtype);
 }
 
+namespace {
+
+std::string layout_text(const TensorView& view) {
+    return "shape " + shape_text(view) + " with strides " +
+           to_string(view.strides, view.stored_rank()) + " bytes and an offset of " +
+           std::to_string(view.offset) + " elements";
+}
+
+// "ascend910, ascend910b or ascend910_93"
+std::string soc_list(uint32_t socs) {
+    std::string list;
+    for (int i = 0; i < kSocCount; ++i) {
+        if ((socs >> i & 1) == 0) continue;
+        if (!list.empty()) list += socs >> (i + 1) == 0 ? " or " : ", ";
+        list += soc_info(static_cast<Soc>(i)).name;
+    }
+    return list;
+}
+
+}  // namespace
+
 std::string Checker::product() const {
     const SocInfo& soc = soc_info(args_.soc);
     return std::string("on ") + soc.product + " (" + soc.name + ")";
@@ -137,19 +158,19 @@ Status Checker::view_is_inside_storage(Tensors tensors) const {
                                       to_string(tensor(index).strides, tensor(index).rank) +
                                       " bytes");
         case ViewDefect::kNegativeOffset:
-            return invalid(index, "the storage offset must not be negative");
+            return invalid(index, "the storage offset must not be negative, got " +
+                                      std::to_string(tensor(index).offset));
         case ViewDefect::kOverflow:
             return invalid(index,
                            "extents, strides and offset must fit 63 bits together, got shape " +
                                shape_text(tensor(index)));
         case ViewDefect::kLeavesStorage:
-            return invalid(index, "the view must lie inside its storage, but shape " +
-                                      shape_text(tensor(index)) +
-                                      " with its strides and offset leaves it");
+            return invalid(index, "the view must lie inside its storage of " +
+                                      std::to_string(tensor(index).storage) + " elements, but " +
+                                      layout_text(tensor(index)) + " leaves it");
         case ViewDefect::kLeavesAllocation:
-            return invalid(index, "the view must lie inside memory that is allocated, but shape " +
-                                      shape_text(tensor(index)) +
-                                      " with its strides and offset leaves it, or it was freed");
+            return invalid(index, "the view must lie inside memory that is allocated, but " +
+                                      layout_text(tensor(index)) + " leaves it, or it was freed");
     }
     return {};
 }
@@ -172,10 +193,12 @@ Status Checker::output_overlaps_nothing(int index, const AddressRange* ranges) c
             info_.tensors[other].role == Role::kDescription && args_.interface == Interface::kC;
         if ((elementwise || describes) && !other_is_output && is_same_view(output, view)) continue;
         if (!share_memory(output, view)) continue;
-        return invalid(index,
-                       std::string("must not overlap ") + name(other) +
-                           (elementwise ? " other than exactly (same address, shape and strides)"
-                                        : "; give memory of its own"));
+        if (!elementwise || other_is_output) {
+            return invalid(
+                index, std::string("must not overlap ") + name(other) + "; give memory of its own");
+        }
+        return invalid(index, std::string("must be ") + name(other) +
+                                  " itself (same address, shape and strides) or not overlap it");
     }
     return {};
 }
@@ -191,15 +214,12 @@ Status Checker::memory_and_product(Tensors active) const {
             ASCEND_GRAD_TRY(output_overlaps_nothing(i, ranges));
     }
     if ((info_.socs & soc_bit(args_.soc)) == 0) {
-        std::string allowed;
-        for (int i = 0; i < kSocCount; ++i) {
-            if ((info_.socs >> i & 1) == 0) continue;
-            if (!allowed.empty()) allowed += ", ";
-            allowed += soc_info(static_cast<Soc>(i)).name;
-        }
-        return fail(StatusCode::kInnerFindKernelError,
-                    args_.interface == Interface::kC ? "" : "soc",
-                    "the product does not have this operator; those that do: " + allowed);
+        const bool is_c = args_.interface == Interface::kC;
+        const SocInfo& soc = soc_info(args_.soc);
+        return {StatusCode::kInnerFindKernelError, info_.name.in(args_.interface),
+                is_c ? "" : "soc",
+                std::string(is_c ? "the product must be " : "must be ") + soc_list(info_.socs) +
+                    ", which have this operator, got " + soc.name + " (" + soc.product + ")"};
     }
     return {};
 }

@@ -50,12 +50,13 @@ ViewDefect place(const DescribedTensor& tensor, TensorView& view, Extent& extent
     // Without elements also where another extent is negative.
     const bool is_empty = std::count(tensor.shape.begin(), tensor.shape.end(), 0) > 0;
     view.numel = is_empty ? 0 : -1;
+    view.offset = tensor.offset;
     if (any_negative(tensor.shape)) return ViewDefect::kNegativeExtent;
     if (!count_elements(tensor.shape, view.numel)) return ViewDefect::kOverflow;
     if (any_negative(tensor.strides)) return ViewDefect::kNegativeStride;
     if (tensor.offset < 0) return ViewDefect::kNegativeOffset;
-    int64_t stored = 0;
-    if (!any_negative(tensor.storage_shape) && !count_elements(tensor.storage_shape, stored)) {
+    if (!any_negative(tensor.storage_shape) &&
+        !count_elements(tensor.storage_shape, view.storage)) {
         return ViewDefect::kOverflow;
     }
     int64_t reach = 0;
@@ -64,7 +65,7 @@ ViewDefect place(const DescribedTensor& tensor, TensorView& view, Extent& extent
         __builtin_mul_overflow(tensor.offset, size, &extent.offset)) {
         return ViewDefect::kOverflow;
     }
-    return reach > stored ? ViewDefect::kLeavesStorage : ViewDefect::kNone;
+    return reach > view.storage ? ViewDefect::kLeavesStorage : ViewDefect::kNone;
 }
 
 }  // namespace

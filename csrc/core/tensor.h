@@ -31,6 +31,7 @@ struct TensorView {
     int64_t strides[kMaxRank];         // bytes
     bool is_described = false;         // a result that Python leaves to us, before it exists
     const char* dtype_name = nullptr;  // the caller's name of a dtype that DataType lacks
+    int64_t offset = 0, storage = 0;   // in elements, as C describes it; for messages
 
     bool is_empty() const { return numel == 0; }
     // Extents that are stored.

@@ -2,6 +2,7 @@
 #include <vector>
 
 #include "attributes.h"
+#include "core/check.h"
 #include "device.h"
 #include "errors.h"
 #include "instances.h"
@@ -45,15 +46,18 @@ DeviceArray make_device_array(const py::object& pointer, const py::object& shape
             kName, "dtype",
             "must be float32, float16 or bfloat16, got " + py::repr(dtype).cast<std::string>());
     const std::vector<int64_t> shape = extents_of(shape_object, "shape");
+    const std::string shape_text = to_string(shape.data(), static_cast<int>(shape.size()));
     if (shape.size() > static_cast<size_t>(kMaxRank))
-        raise_invalid(kName, "shape", "must have at most 8 axes");
+        raise_invalid(kName, "shape", "must have at most 8 axes, got " + shape_text);
     for (int64_t extent : shape)
-        if (extent < 0) raise_invalid(kName, "shape", "must not be negative");
+        if (extent < 0) raise_invalid(kName, "shape", "must not be negative, got " + shape_text);
     std::vector<int64_t> strides;
     if (!strides_object.is_none()) {
         strides = extents_of(strides_object, "strides");
         if (strides.size() != shape.size())
-            raise_invalid(kName, "strides", "must be as many as the axes");
+            raise_invalid(kName, "strides",
+                          "must be one per axis of shape " + shape_text + ", got " +
+                              to_string(strides.data(), static_cast<int>(strides.size())));
     }
     set_shape(array.view, static_cast<int64_t>(shape.size()), shape.data(),
               strides_object.is_none() ? nullptr : strides.data(), size_of(array));
