@@ -24,7 +24,7 @@ struct Executor {
     void run(void* workspace) const { run_plan(plan, addresses, workspace); }
 };
 
-// What of a plan has its tasks and most_threads: the plan itself or its sums.
+// What of a plan has its tasks, most_threads and panels: the plan itself or its sums.
 template <class Plan>
 auto work_of(const Plan& plan, int) -> decltype((plan.tasks, plan)) {
     return plan;
@@ -32,6 +32,13 @@ auto work_of(const Plan& plan, int) -> decltype((plan.tasks, plan)) {
 template <class Plan>
 auto work_of(const Plan& plan, long) -> decltype((plan.sums)) {
     return plan.sums;
+}
+
+template <class Plan>
+PlanSummary summary_of(const Plan& plan) {
+    const auto& work = work_of(plan, 0);
+    const char* copies = work.panels.count > 0 ? "panels" : work.is_direct() ? "" : "tiles";
+    return {plan.workspace_size, plan.bytes, work.tasks, work.most_threads, copies};
 }
 
 // check -> plan. `Operator` has types Args (derived from Arguments) and Plan (plain data with
@@ -48,11 +55,7 @@ Status make_executor(const typename Operator::Args& args, Executor& executor) {
     for (int i = 0; i < executor.info->tensor_count; ++i) {
         executor.addresses[i] = args.tensors[i] != nullptr ? args.tensors[i]->data : nullptr;
     }
-    if (log_is_debug()) {
-        const auto& work = work_of(*plan, 0);
-        log_plan(*executor.info, args,
-                 {plan->workspace_size, plan->bytes, work.tasks, work.most_threads});
-    }
+    if (log_is_debug()) log_plan(*executor.info, args, summary_of(*plan));
     executor.run_plan = [](const void* data, void* const* addresses, void* workspace) {
         Operator::run(*static_cast<const Plan*>(data), addresses, workspace);
     };

@@ -57,13 +57,17 @@ void log_call(const OperatorInfo& info, const Arguments& args, const std::string
     log_line(text.append("; ").append(plan).c_str());
 }
 
+int PlanSummary::threads() const {
+    return static_cast<int>(std::min<int64_t>(threads_for(moved), most_threads));
+}
+
 void log_plan(const OperatorInfo& info, const Arguments& args, const PlanSummary& plan) {
-    char numbers[160];
+    char numbers[192];
     std::snprintf(numbers, sizeof(numbers),
-                  "%lld bytes moved, %lld tasks, up to %d threads, workspace %llu bytes",
+                  "%lld bytes moved, %lld tasks, up to %d threads, workspace %llu bytes%s%s",
                   static_cast<long long>(plan.moved), static_cast<long long>(plan.tasks),
-                  static_cast<int>(std::min<int64_t>(threads_for(plan.moved), plan.most_threads)),
-                  static_cast<unsigned long long>(plan.workspace_size));
+                  plan.threads(), static_cast<unsigned long long>(plan.workspace_size),
+                  plan.copies[0] != '\0' ? ", copies " : "", plan.copies);
     log_call(info, args, numbers);
 }
 

@@ -18,6 +18,9 @@ struct PlanSummary {
     int64_t moved;            // bytes of tensors
     int64_t tasks;            // that threads share
     int64_t most_threads;     // that had better do so
+    const char* copies;       // "tiles" or "panels" of operands that are copied; "": none are
+
+    int threads() const;  // that a call from this thread would use at most
 };
 void log_plan(const OperatorInfo& info, const Arguments& args, const PlanSummary& plan);
 // The same with any description of the plan.

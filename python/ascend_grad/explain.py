@@ -1,9 +1,10 @@
 """What a call would do, without doing it.
 
-Each function takes the arguments of its namesake in `ascend_grad`, checks them and returns the plan
-as a `Plan`: on the CPU the size of its workspace; on "npu" and "emulator" also the kernels in their
-order, among them the copies of tensors that kernels cannot read as they lie. `print` shows it. The
-device itself is not needed.
+Each function takes the arguments of its namesake in `ascend_grad`, checks them and returns a
+`Plan`, a dict that `print` shows as text: tensors, workspace, and what is copied because it cannot
+be read or written as it lies. On the CPU, such operands are copied a tile or a panel at a time, and
+the plan has the bytes moved, the tasks and the threads that may share them. On "npu" and "emulator"
+it has the kernels in their order, copies among them. The device itself is not needed.
 """
 
 from __future__ import annotations
@@ -23,13 +24,23 @@ class Plan(dict[str, Any]):
 
     def __str__(self) -> str:
         if self["device"] == "cpu":
-            return f"{self['operator']} on cpu\nworkspace: {self['workspace_size']} bytes"
+            return self._cpu_text()
         lines = [f"{self['operator']} on {self['device']} as {self['soc']}, {self['cores']} cores"]
         lines += [f"copy in: {_tensor_text(*tensor)}" for tensor in self["inputs"]]
         lines += [f"launch: {_launch_text(launch)}" for launch in self["launches"]]
         lines += [f"copy out: {_tensor_text(*tensor)}" for tensor in self["outputs"]]
         zeroed = f", the first {self['zeroed_bytes']} zeroed" if self["zeroed_bytes"] else ""
         return "\n".join([*lines, f"workspace: {self['workspace_size']} bytes{zeroed}"])
+
+    def _cpu_text(self) -> str:
+        lines = [f"{self['operator']} on cpu as {self['soc']}"]
+        lines += [f"input: {_tensor_text(*tensor)}" for tensor in self["inputs"]]
+        lines += [f"output: {_tensor_text(*tensor)}" for tensor in self["outputs"]]
+        lines.append(f"moves: {self['moved_bytes']} bytes")
+        copies = self["copies"]
+        lines.append(f"copies: {f'operands in {copies}' if copies else 'none'}")
+        lines.append(f"tasks: {self['tasks']}, for up to {self['threads']} threads")
+        return "\n".join([*lines, f"workspace: {self['workspace_size']} bytes"])
 
 
 def _tensor_text(name: str, dtype: str, shape: tuple[int, ...], strides: tuple[int, ...]) -> str:
@@ -48,20 +59,18 @@ def _launch_text(launch: dict[str, Any]) -> str:
 def _explained(operator: Callable[P, Any]) -> Callable[P, Plan]:
     name = operator.__name__
     signature = inspect.signature(operator)
-    prepare = getattr(_core, "prepare_" + name)
     explain = getattr(_core, "explain_" + name)
 
     @named_after(operator, __name__)
     def explained(*args: P.args, **kwargs: P.kwargs) -> Plan:
         arguments = bind(name, signature, args, kwargs)
         device = arguments["device"]
-        if settings.require_device(device, name) is not None:
-            plan = explain(*arguments.values())
-            return Plan(plan, device=device or settings.default_device_name)
-        executor = prepare(*arguments.values())
-        return Plan(operator=name, device="cpu", workspace_size=executor.workspace_size)
+        plan = explain(*arguments.values())
+        return Plan(plan, device=device or settings.default_device_name)
 
-    explained.__signature__ = signature.replace(return_annotation=Plan)  # type: ignore[attr-defined]
+    explained.__signature__ = signature.replace(  # type: ignore[attr-defined]
+        return_annotation=Plan
+    )
     explained.__doc__ = f"The plan of `ascend_grad.{name}`; takes the same arguments."
     return explained
 

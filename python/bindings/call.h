@@ -7,6 +7,7 @@
 
 #include "arrays.h"
 #include "attributes.h"
+#include "core/check.h"
 #include "device/product.h"
 #include "errors.h"
 #include "executor.h"
@@ -51,6 +52,13 @@ class Call {
         if (parameter.is_output()) given_[index] = object;
     }
 
+    // Of an attribute without a default, once the arrays are set: where one of these is missing, it
+    // comes first, and the check says so.
+    void require(py::handle object, const char* parameter) const {
+        if (!object.is_none() || !has_inputs()) return;
+        raise(Checker(Op::info(), args).not_null(Name{parameter, parameter}, true));
+    }
+
     // Runs the call; results in prototype order, None where not wanted.
     void run(py::object* results) {
         if (device_ != nullptr) return make_device_run(results).run();
@@ -71,9 +79,14 @@ class Call {
         }
         return prepared;
     }
-    // The plan for the product's device, whether or not there is one here.
+    // The plan for the CPU or for the product's device, whether or not there is one here.
     py::dict explain() {
         describe_outputs();
+        if (device_ == nullptr) {
+            const Status status = Op::check(args);
+            if (!status.ok()) raise(status);
+            return describe_plan(Op::info(), args, summary_of(Op::plan(args)));
+        }
         const device::Product product = device::product_of(args.soc);
         return describe_plan(*plan_for(product), product);
     }
@@ -106,10 +119,14 @@ class Call {
         if (!status.ok()) raise(status);
         return call;
     }
-    void describe_outputs() {
+    bool has_inputs() const {
         for (int i = 0; i < Op::kFirstOutput; ++i) {
-            if (args.tensors[i] == nullptr && !is_optional(i)) return;
+            if (args.tensors[i] == nullptr && !is_optional(i)) return false;
         }
+        return true;
+    }
+    void describe_outputs() {
+        if (!has_inputs()) return;
         // Memory of a device is the caller's: there, a missing output is an error.
         if (device_ != nullptr && device_->holds_arrays()) return;
         for (int i = Op::kFirstOutput; i < Op::info().tensor_count; ++i) {

@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 #include <pybind11/stl.h>
+#include <unistd.h>
 
 #include <map>
 
@@ -73,21 +74,34 @@ py::dict describe_launch(const device::Call& call, const device::Launch& launch)
     return entry;
 }
 
-// Tensors that kernels are given: name, dtype, shape, strides in bytes.
-py::list describe_tensors(const device::Call& call, bool outputs) {
-    py::list tensors;
-    for (int i = 0; i < call.info->tensor_count; ++i) {
-        if (!call.uses(i) || call.info->tensors[i].is_output() != outputs) continue;
-        const TensorView& view = call.tensors[i];
-        py::tuple shape(view.rank), strides(view.rank);
-        for (int axis = 0; axis < view.rank; ++axis) {
-            shape[axis] = view.shape[axis];
-            strides[axis] = view.strides[axis];
-        }
-        tensors.append(py::make_tuple(call.info->tensors[i].name.python, data_type_name(view.dtype),
-                                      shape, strides));
+// Name, dtype, shape, strides in bytes.
+py::tuple describe_tensor(const Parameter& parameter, const TensorView& view) {
+    py::tuple shape(view.rank), strides(view.rank);
+    for (int axis = 0; axis < view.rank; ++axis) {
+        shape[axis] = view.shape[axis];
+        strides[axis] = view.strides[axis];
     }
-    return tensors;
+    return py::make_tuple(parameter.name.python, data_type_name(view.dtype), shape, strides);
+}
+
+// What plans of all devices say; view(i) is null for a tensor that is not touched.
+template <class View>
+py::dict describe_call(const OperatorInfo& info, Soc soc, uint64_t workspace_size,
+                       const View& view) {
+    py::list inputs, outputs;
+    for (int i = 0; i < info.tensor_count; ++i) {
+        const TensorView* const tensor = view(i);
+        if (tensor == nullptr) continue;
+        const Parameter& parameter = info.tensors[i];
+        (parameter.is_output() ? outputs : inputs).append(describe_tensor(parameter, *tensor));
+    }
+    py::dict plan;
+    plan["operator"] = info.name.python;
+    plan["soc"] = soc_info(soc).name;
+    plan["inputs"] = inputs;
+    plan["outputs"] = outputs;
+    plan["workspace_size"] = workspace_size;
+    return plan;
 }
 
 // The kernel that copies between strided memory, by itself.
@@ -133,9 +147,16 @@ const launch::Library& Device::library(Soc soc, const char* operator_name) const
     std::string error;
     const launch::Library* const found = load(path, error);
     if (found == nullptr) {
-        raise(Status{StatusCode::kRuntimeError, operator_name, "device",
-                     "this build has no device '" + name_ + "' for " + soc_info(soc).name +
-                         ", but always cpu (" + error + ")"});
+        const bool is_npu = name_ == "npu", is_built = access(path.c_str(), F_OK) == 0;
+        const std::string text =
+            is_built
+                ? "is built but cannot be loaded: " + error +
+                      (is_npu ? "; source CANN's set_env.sh" : "")
+                : std::string("is not in this build for ") + soc_info(soc).name + " (no " +
+                      path.substr(folder_.size() + 1) + "); use device='cpu', or install with " +
+                      (is_npu ? "CANN, see docs/ascend.md" : "ASCEND_GRAD_EMULATOR=ON");
+        raise(
+            Status{StatusCode::kRuntimeError, operator_name, "device", "'" + name_ + "' " + text});
     }
     return *found;
 }
@@ -168,15 +189,23 @@ py::dict describe_plan(const device::Call& call, const device::Product& product)
     py::list launches;
     for (int i = 0; i < call.plan.launch_count; ++i)
         launches.append(describe_launch(call, call.plan.launches[i]));
-    py::dict plan;
-    plan["operator"] = call.info->name.python;
-    plan["soc"] = soc_info(call.soc).name;
-    plan["inputs"] = describe_tensors(call, false);
-    plan["outputs"] = describe_tensors(call, true);
+    py::dict plan = describe_call(*call.info, call.soc, call.plan.workspace_size,
+                                  [&](int i) { return call.uses(i) ? &call.tensors[i] : nullptr; });
     plan["cores"] = product.cores;
-    plan["workspace_size"] = call.plan.workspace_size;
     plan["zeroed_bytes"] = call.plan.zeroed_bytes;
     plan["launches"] = launches;
+    return plan;
+}
+
+py::dict describe_plan(const OperatorInfo& info, const Arguments& args,
+                       const PlanSummary& summary) {
+    py::dict plan = describe_call(info, args.soc, summary.workspace_size, [&](int i) {
+        return info.tensors[i].role != Role::kDescription ? args.tensors[i] : nullptr;
+    });
+    plan["moved_bytes"] = summary.moved;
+    plan["tasks"] = summary.tasks;
+    plan["threads"] = summary.threads();
+    plan["copies"] = summary.copies;
     return plan;
 }
 

@@ -40,8 +40,9 @@ struct DeviceArray {
 };
 void register_device_array(py::module_& module);
 
-// The plan as Python's numbers, names and lists.
+// Plans as Python's numbers, names and lists.
 py::dict describe_plan(const device::Call& call, const device::Product& product);
+py::dict describe_plan(const OperatorInfo& info, const Arguments& args, const PlanSummary& summary);
 
 void register_device(py::module_& module);
 

@@ -105,6 +105,11 @@ struct AvgPool2dBackward {
         uintptr_t prefetch;  // rows of quotients: how many bytes ahead grad_output is asked for
         // If any: these are the tasks, and what kernels use is the plan of a dense one.
         Panels panels;
+
+        // Whether every operand is read and written where it lies.
+        bool is_direct() const {
+            return staged_channels == 0 && !transposes && !stages && !gathers;
+        }
     };
 
     struct Kernels {

@@ -87,6 +87,9 @@ struct SoftmaxBackward {
         int64_t bytes;         // that the call moves
         // If any: these are the tasks, and what kernels use is the plan of a dense one.
         Panels panels;
+
+        // Whether every operand is read and written where it lies.
+        bool is_direct() const { return traversal != Traversal::kStaged; }
     };
 
     struct Kernels {

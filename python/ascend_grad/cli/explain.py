@@ -16,7 +16,7 @@ def register(commands: Any) -> None:
     parser = commands.add_parser(
         "explain",
         help="the plan of a call: kernels, copies, workspace",
-        description="Prints what a call would do on the device, which need not be there.",
+        description="Prints what a call would do on the chosen device, which need not be there.",
         epilog=example("softmax_backward", *_EXAMPLE),
     )
     operators = parser.add_subparsers(metavar="OPERATOR", required=True, parser_class=Parser)

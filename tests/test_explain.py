@@ -1,0 +1,97 @@
+"""What `explain` says of calls on the CPU; of devices: test_device.py."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import ascend_grad as ag
+import numpy as np
+import pytest
+from arrays import FLOAT16, FLOAT32, FLOAT64
+from subprocesses import run_python
+
+
+def zeros(shape: tuple[int, ...], axes: tuple[int, ...] | None = None) -> np.ndarray:
+    return np.zeros(shape, FLOAT32).transpose(axes)
+
+
+ROWS = zeros((6, 40))
+CHANNELS = zeros((40,))
+PERMUTED = zeros((64, 64, 8, 8), (3, 1, 0, 2))
+PERMUTED_CHANNELS = zeros((64,))
+SMALL, LARGE = zeros((2, 3, 4, 4)), zeros((2, 3, 8, 8))
+
+
+@pytest.mark.parametrize(
+    ("operator", "arguments", "copies"),
+    [
+        ("softmax_backward", {"grad_output": ROWS, "output": ROWS, "dim": 1}, ""),
+        (
+            "softmax_backward",
+            {"grad_output": ROWS, "output": ROWS, "dim": 1, "out": np.empty((6, 40), FLOAT64)},
+            "tiles",
+        ),
+        (
+            "softmax_backward",
+            {"grad_output": PERMUTED, "output": PERMUTED, "dim": 1, "out": zeros(PERMUTED.shape)},
+            "panels",
+        ),
+        ("prelu_backward", {"grad_output": ROWS, "input": ROWS, "weight": CHANNELS}, ""),
+        (
+            "prelu_backward",
+            {"grad_output": PERMUTED, "input": PERMUTED, "weight": PERMUTED_CHANNELS},
+            "panels",
+        ),
+        ("avg_pool2d_backward", {"grad_output": SMALL, "input": LARGE, "kernel_size": 2}, ""),
+        (
+            "batch_norm_reduce_backward",
+            {"grad_out": ROWS, "input": ROWS, "mean": CHANNELS, "invstd": CHANNELS},
+            "",
+        ),
+    ],
+)
+def test_copies_are_named(operator: str, arguments: dict[str, Any], copies: str) -> None:
+    plan = getattr(ag.explain, operator)(**arguments)
+    assert plan["copies"] == copies
+    assert f"copies: {f'operands in {copies}' if copies else 'none'}\n" in str(plan)
+
+
+def test_a_plan_for_the_cpu() -> None:
+    g = np.zeros((6, 80), FLOAT16)[:, ::2]
+    plan = ag.explain.softmax_backward(g, g, 1, soc="ascend310p")
+    assert plan["workspace_size"] == ag.prepare.softmax_backward(g, g, 1).workspace_size
+    assert plan["inputs"] == [
+        (name, "float16", (6, 40), (160, 4)) for name in ("grad_output", "output")
+    ]
+    assert plan["outputs"] == [("out", "float16", (6, 40), (80, 2))]
+    lines = str(plan).splitlines()
+    assert lines[0] == "softmax_backward on cpu as ascend310p"
+    assert lines[1] == "input: grad_output float16(6, 40), strides (160, 4) bytes"
+
+
+def test_what_is_not_touched_is_left_out() -> None:
+    plan = ag.explain.batch_norm_reduce_backward(ROWS, ROWS, CHANNELS, CHANNELS, weight_g=False)
+    assert [name for name, *_ in plan["outputs"]] == ["sum_dy", "sum_dy_xmu", "grad_bias"]
+    plan = ag.explain.avg_pool2d_backward(SMALL, LARGE, 2)
+    assert [name for name, *_ in plan["inputs"]] == ["grad_output"]
+
+
+def test_numbers_are_those_of_the_log() -> None:
+    code = (
+        "import numpy as np, ascend_grad as ag\n"
+        "x = np.ones((600, 400), np.float32)\n"
+        "plan = ag.explain.softmax_backward(x, x, 1)\n"
+        "print(*(plan[key] for key in ('moved_bytes', 'tasks', 'threads', 'workspace_size')))\n"
+        "ag.softmax_backward(x, x, 1)\n"
+    )
+    done = run_python("-c", code, ASCEND_GRAD_LOG="debug")
+    numbers = re.search(
+        r"(\d+) bytes moved, (\d+) tasks, up to (\d+) threads, workspace (\d+) bytes", done.stderr
+    )
+    assert numbers is not None and list(numbers.groups()) == done.stdout.split()
+
+
+def test_rules_are_checked() -> None:
+    with pytest.raises(ag.ParamInvalidError, match="dim"):
+        ag.explain.softmax_backward(ROWS, ROWS, 2)
