@@ -26,9 +26,9 @@ class PoolDivisors {
                                    TPipe& pipe)
         : t_(tiling), floats_(columns * kLanes) {
         if (t_.factor != 0.0f) return;
-        pipe.InitBuffer(constant_buffer_, kRepeatFloats * sizeof(float));
+        pipe.InitBuffer(constant_buffer_, kFloatsPerRepeat * sizeof(float));
         constant_ = constant_buffer_.Get<float>();
-        Duplicate(constant_, is_constant() ? t_.divisor : 1.0f, kRepeatFloats);
+        Duplicate(constant_, is_constant() ? t_.divisor : 1.0f, kFloatsPerRepeat);
         if (is_constant()) return;
         pipe.InitBuffer(counts_buffer_, floats_ * sizeof(float));
         if (has_planes())
@@ -128,8 +128,6 @@ class PoolDivisors {
     }
 
   private:
-    static constexpr uint32_t kRepeatFloats = 64;
-
     __aicore__ inline int64_t counted_columns(int64_t i) {
         return counted(i, t_.kernel_width, t_.stride_width, t_.pad_width, t_.width,
                        t_.count_include_pad != 0);
@@ -156,7 +154,7 @@ class PoolDivisors {
                                   const BinaryRepeatParams& p) {
         for (uint32_t done = 0, count; done < floats; done += count) {
             const uint32_t left = floats - done;
-            const uint32_t mask = left < kRepeatFloats ? left : kRepeatFloats;
+            const uint32_t mask = left < kFloatsPerRepeat ? left : kFloatsPerRepeat;
             const uint32_t repeats = left / mask < kMaxRepeat ? left / mask : kMaxRepeat;
             count = repeats * mask;
             Div(to[done], a[p.src0RepStride == 0 ? 0 : done], b[p.src1RepStride == 0 ? 0 : done],

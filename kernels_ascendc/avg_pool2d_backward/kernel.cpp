@@ -30,7 +30,7 @@ __aicore__ inline void avg_pool2d_backward(GM_ADDR grad_output, GM_ADDR grad_inp
 #define AVG_POOL2D_BACKWARD(name, T)                                                    \
     extern "C" __global__ __aicore__ void name(GM_ADDR grad_output, GM_ADDR grad_input, \
                                                AvgPool2dBackwardTiling tiling) {        \
-        KERNELS_VECTOR_ONLY();                                                          \
+        KERNELS_WITHOUT_BARRIER();                                                      \
         kernels::avg_pool2d_backward<T>(grad_output, grad_input, tiling);               \
     }
 

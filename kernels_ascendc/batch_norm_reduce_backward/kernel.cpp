@@ -126,7 +126,7 @@ __aicore__ inline void batch_norm_reduce_backward(GM_ADDR grad_out, GM_ADDR inpu
                                                GM_ADDR invstd, GM_ADDR sum_dy, GM_ADDR sum_dy_xmu, \
                                                GM_ADDR grad_weight, GM_ADDR grad_bias,             \
                                                GM_ADDR workspace, ChannelSumTiling tiling) {       \
-        KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_MIX_AIV_1_0);                                         \
+        KERNELS_WITH_BARRIER();                                                                    \
         kernels::batch_norm_reduce_backward<T>(grad_out, input, mean, invstd, sum_dy, sum_dy_xmu,  \
                                                grad_weight, grad_bias, workspace, tiling);         \
     }

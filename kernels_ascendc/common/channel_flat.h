@@ -15,8 +15,8 @@ class ChannelFlat {
           channels_(tiling.rows * tiling.group),
           spatial_(tiling.spatial),
           is_short_(tiling.spatial <= kMaxRepeat),
-          row_(kRepeatFloats) {
-        while (row_ > kBlockFloats && row_ > spatial_) row_ /= 2;
+          row_(kFloatsPerRepeat) {
+        while (row_ > kFloatsPerBlock && row_ > spatial_) row_ /= 2;
     }
 
     // eights[c * 8 ... + 8) = vector[c]; writes whole groups of sixteen channels. `rows`, `turned`
@@ -27,10 +27,10 @@ class ChannelFlat {
                                   const LocalTensor<float>& scratch) const {
         for (uint32_t first = 0; first < group_; first += kLanes) {
             repeat_sixteen(turned, vector[first], rows, scratch);
-            Muls(eights[first * kBlockFloats], turned, 1.0f, kBlockFloats, kLanes,
-                 UnaryRepeatParams(1, 1, 1, kLanes / kBlockFloats));
+            Muls(eights[first * kFloatsPerBlock], turned, 1.0f, kFloatsPerBlock, kLanes,
+                 UnaryRepeatParams(1, 1, 1, kLanes / kFloatsPerBlock));
         }
-        repeat_floats(eights, group_ * kBlockFloats, channels_ * kBlockFloats);
+        repeat_floats(eights, group_ * kFloatsPerBlock, channels_ * kFloatsPerBlock);
     }
 
     // tile[0..count) = the values of the channels of elements from `offset` on; writes up to 63
@@ -39,7 +39,7 @@ class ChannelFlat {
                                   uint64_t offset, uint32_t count) const {
         for (Span span = first_span(offset, count); span.begin < count; next(span, count)) {
             for (uint32_t i = 0; i < parts_of(span); ++i)
-                expand_part(tile, eights[(span.channel + i) * kBlockFloats], part_of(span, i));
+                expand_part(tile, eights[(span.channel + i) * kFloatsPerBlock], part_of(span, i));
         }
     }
 
@@ -65,14 +65,14 @@ class ChannelFlat {
         for (uint32_t done = 0, taken; done < planes; done += taken) {
             taken =
                 static_cast<uint32_t>(least(least(planes - done, channels_ - channel), kMaxRepeat));
-            add_rows(sums[channel * kBlockFloats], scratch[done * row_], taken);
+            add_rows(sums[channel * kFloatsPerBlock], scratch[done * row_], taken);
             channel = channel + taken < channels_ ? channel + taken : 0;
         }
     }
 
     // What add() summed up, added up over rows; overwrites those of others than the first.
     __aicore__ inline void join_rows(const LocalTensor<float>& sums) const {
-        fold(sums, channels_ * kBlockFloats, group_ * kBlockFloats);
+        fold(sums, channels_ * kFloatsPerBlock, group_ * kFloatsPerBlock);
     }
 
   private:
@@ -85,12 +85,14 @@ class ChannelFlat {
     struct Part {
         uint32_t begin, end, repeats;
 
-        __aicore__ inline uint32_t block() const { return begin / kBlockFloats * kBlockFloats; }
-        __aicore__ inline uint32_t even() const { return round_up(begin, kBlockFloats); }
+        __aicore__ inline uint32_t block() const {
+            return begin / kFloatsPerBlock * kFloatsPerBlock;
+        }
+        __aicore__ inline uint32_t even() const { return round_up(begin, kFloatsPerBlock); }
         __aicore__ inline uint32_t rest() const { return end > even() ? end - even() : 0; }
         // Those before even(), of their block.
         __aicore__ inline uint64_t shared_lanes() const {
-            const uint32_t last = end < even() ? end - block() : kBlockFloats;
+            const uint32_t last = end < even() ? end - block() : kFloatsPerBlock;
             return begin == even() ? 0 : (1ull << last) - (1ull << (begin - block()));
         }
     };
@@ -115,19 +117,19 @@ class ChannelFlat {
     }
 
     __aicore__ inline uint32_t parts_of(const Span& span) const {
-        return is_short_ && span.planes > kBlockFloats ? kBlockFloats : span.planes;
+        return is_short_ && span.planes > kFloatsPerBlock ? kFloatsPerBlock : span.planes;
     }
     __aicore__ inline Part part_of(const Span& span, uint32_t i) const {
         const uint32_t begin = span.begin + i * span.length;
-        const uint32_t left = span.planes - i + kBlockFloats - 1;
-        return {begin, begin + span.length, is_short_ ? left / kBlockFloats : 1};
+        const uint32_t left = span.planes - i + kFloatsPerBlock - 1;
+        return {begin, begin + span.length, is_short_ ? left / kFloatsPerBlock : 1};
     }
 
     __aicore__ inline void expand_part(const LocalTensor<float>& tile,
                                        const LocalTensor<float>& value, const Part& part) const {
         const auto repeats = static_cast<uint8_t>(part.repeats);
         const UnaryRepeatParams params(1, 0, static_cast<uint8_t>(is_short_ ? spatial_ : 0),
-                                       kBlockFloats);
+                                       kFloatsPerBlock);
         uint64_t mask[2] = {part.shared_lanes(), 0};
         if (mask[0] != 0) Muls(tile[part.block()], value, 1.0f, mask, repeats, params);
         const LocalTensor<float> to = tile[part.even()];
@@ -135,8 +137,8 @@ class ChannelFlat {
             fill(to, value, part.rest());
             return;
         }
-        for (uint32_t done = 0; done < part.rest(); done += kRepeatFloats) {
-            const auto lanes = static_cast<uint64_t>(least(part.rest() - done, kRepeatFloats));
+        for (uint32_t done = 0; done < part.rest(); done += kFloatsPerRepeat) {
+            const auto lanes = static_cast<uint64_t>(least(part.rest() - done, kFloatsPerRepeat));
             Muls(to[done], value, 1.0f, lanes, repeats, params);
         }
     }
@@ -153,12 +155,12 @@ class ChannelFlat {
         const LocalTensor<float> from = tile[part.even()];
         uint32_t done = 0;
         if (!is_short_) {
-            while (part.rest() - done >= kRepeatFloats) {
-                const uint32_t whole = (part.rest() - done) / kRepeatFloats;
+            while (part.rest() - done >= kFloatsPerRepeat) {
+                const uint32_t whole = (part.rest() - done) / kFloatsPerRepeat;
                 const uint32_t taken = whole < kMaxRepeat ? whole : kMaxRepeat;
-                Add(row, from[done], row, kRepeatFloats, static_cast<uint8_t>(taken),
+                Add(row, from[done], row, kFloatsPerRepeat, static_cast<uint8_t>(taken),
                     BinaryRepeatParams(1, 1, 1, 0, 8, 0));
-                done += taken * kRepeatFloats;
+                done += taken * kFloatsPerRepeat;
             }
         }
         for (; done < part.rest(); done += row_) {
@@ -171,11 +173,11 @@ class ChannelFlat {
     __aicore__ inline void add_rows(const LocalTensor<float>& sums, const LocalTensor<float>& rows,
                                     uint32_t count) const {
         const auto repeats = static_cast<uint8_t>(count);
-        const auto step = static_cast<uint8_t>(row_ / kBlockFloats);
-        for (uint32_t half = row_ / 2; half >= kBlockFloats; half /= 2)
+        const auto step = static_cast<uint8_t>(row_ / kFloatsPerBlock);
+        for (uint32_t half = row_ / 2; half >= kFloatsPerBlock; half /= 2)
             Add(rows, rows, rows[half], half, repeats,
                 BinaryRepeatParams(1, 1, 1, step, step, step));
-        Add(sums, sums, rows, kBlockFloats, repeats, BinaryRepeatParams(1, 1, 1, 1, 1, step));
+        Add(sums, sums, rows, kFloatsPerBlock, repeats, BinaryRepeatParams(1, 1, 1, 1, 1, step));
     }
 
     uint32_t group_, channels_, spatial_;

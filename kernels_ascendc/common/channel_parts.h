@@ -32,12 +32,10 @@ class ChannelParts {
     // before run.begin. Whole blocks of floats; a part that ends behind that sets what it has.
     __aicore__ inline uint32_t unset_from(const LaneRun& run) const {
         const uint32_t end = run.begin + run.count;
-        return (end < tiling_.period ? end : tiling_.period) / kFloats * kFloats;
+        return (end < tiling_.period ? end : tiling_.period) / kFloatsPerBlock * kFloatsPerBlock;
     }
 
   private:
-    static constexpr uint32_t kFloats = 8;  // of a block
-
     __aicore__ inline ChannelPart part_of(const LaneRun& run, uint32_t from, uint32_t at) const {
         const uint32_t left = run.count - from, room = room_of(run, from, at);
         const uint32_t most = room < tiling_.work ? room : tiling_.work;

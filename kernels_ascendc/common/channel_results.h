@@ -87,8 +87,8 @@ class ChannelResults {
         } else if (tiling_.width > 1) {
             const uint32_t missing = round_up(count, kLanes) - count;
             if (missing > 0)
-                Duplicate(sums[count * kBlockFloats], 0.0f,
-                          static_cast<int32_t>(missing * kBlockFloats));
+                Duplicate(sums[count * kFloatsPerBlock], 0.0f,
+                          static_cast<int32_t>(missing * kFloatsPerBlock));
             // What element_.load() fills is shorter.
             ChannelTiles(tiling_).sum_eights(sums, sums, count, free_[tiling_.tile / 2],
                                              transposing_);

@@ -110,7 +110,7 @@ class ChannelSum {
   private:
     __aicore__ inline uint32_t buffer_floats() const {
         return (1 + kSums) * tiling_.tile + kWork * tiling_.work +
-               tiling_.spare_sums * tiling_.sum_space + kRepeatFloats;
+               tiling_.spare_sums * tiling_.sum_space + kFloatsPerRepeat;
     }
 
     // What a core has of one block of channels.

@@ -31,10 +31,10 @@ __aicore__ inline void fold_to(const LocalTensor<float>& to, const LocalTensor<f
 // tile[0..count) = the first block of `from`, over and over; may write up to 63 more.
 __aicore__ inline void fill(const LocalTensor<float>& tile, const LocalTensor<float>& from,
                             uint32_t count) {
-    const uint32_t repeats = (count + kRepeatFloats - 1) / kRepeatFloats;
+    const uint32_t repeats = (count + kFloatsPerRepeat - 1) / kFloatsPerRepeat;
     for (uint32_t done = 0; done < repeats; done += kMaxRepeat) {
         const uint32_t left = repeats - done;
-        Muls(tile[done * kRepeatFloats], from, 1.0f, kRepeatFloats,
+        Muls(tile[done * kFloatsPerRepeat], from, 1.0f, kFloatsPerRepeat,
              static_cast<uint8_t>(left < kMaxRepeat ? left : kMaxRepeat),
              UnaryRepeatParams(1, 0, 8, 0));
     }
@@ -55,7 +55,7 @@ __aicore__ inline void repeat_lane_rows(const LocalTensor<float>& to,
                                         const LocalTensor<float>& from, uint32_t groups,
                                         uint32_t spatial) {
     const uint32_t pitch = spatial * kLanes;
-    const uint32_t step = pitch / kBlockFloats;
+    const uint32_t step = pitch / kFloatsPerBlock;
     if (step > kMaxRepeat) {
         for (uint32_t g = 0; g < groups; ++g) {
             const LocalTensor<float> target = to[g * pitch];
@@ -66,10 +66,11 @@ __aicore__ inline void repeat_lane_rows(const LocalTensor<float>& to,
     }
     const auto stride = static_cast<uint8_t>(step);
     const auto repeats = static_cast<uint8_t>(groups);
-    Muls(to, from, 1.0f, kLanes, repeats, UnaryRepeatParams(1, 1, stride, kLanes / kBlockFloats));
+    Muls(to, from, 1.0f, kLanes, repeats,
+         UnaryRepeatParams(1, 1, stride, kLanes / kFloatsPerBlock));
     const UnaryRepeatParams params(1, 1, stride, stride);
     for (uint32_t done = kLanes; done < pitch;) {
-        uint32_t count = done < kRepeatFloats ? done : kRepeatFloats;
+        uint32_t count = done < kFloatsPerRepeat ? done : kFloatsPerRepeat;
         if (count > pitch - done) count = pitch - done;
         Muls(to[done], to, 1.0f, count, repeats, params);
         done += count;
@@ -83,7 +84,7 @@ constexpr uint32_t kStartRepeats = 14;
 __aicore__ inline void sum_lane_rows(const LocalTensor<float>& data, uint32_t groups,
                                      uint32_t spatial) {
     const uint32_t pitch = spatial * kLanes;
-    const uint32_t step = pitch / kBlockFloats;
+    const uint32_t step = pitch / kFloatsPerBlock;
     if (step > kMaxRepeat) {
         for (uint32_t g = 0; g < groups; ++g) fold(data[g * pitch], pitch, kLanes);
         return;
@@ -96,17 +97,17 @@ __aicore__ inline void sum_lane_rows(const LocalTensor<float>& data, uint32_t gr
         const uint32_t rows = left - half, count = rows * kLanes;
         // Repeats run over groups or, where that is less work, over rows.
         const uint32_t down_cost = (groups + 7) / 8 * (kStartRepeats + 2 * rows);
-        const uint32_t across = (count + kRepeatFloats - 1) / kRepeatFloats;
+        const uint32_t across = (count + kFloatsPerRepeat - 1) / kFloatsPerRepeat;
         if (down_cost < across * (kStartRepeats + groups)) {
             const BinaryRepeatParams down(stride, stride, stride, 1, 1, 1);
             for (uint32_t g = 0; g < groups; g += 8) {
                 const LocalTensor<float> sums = data[g * pitch];
-                const uint64_t mask = (groups - g < 8 ? groups - g : 8) * kBlockFloats;
+                const uint64_t mask = (groups - g < 8 ? groups - g : 8) * kFloatsPerBlock;
                 Add(sums, sums, sums[half * kLanes], mask, static_cast<uint8_t>(2 * rows), down);
             }
         } else {
-            for (uint32_t i = 0; i < count; i += kRepeatFloats) {
-                const uint64_t mask = count - i < kRepeatFloats ? count - i : kRepeatFloats;
+            for (uint32_t i = 0; i < count; i += kFloatsPerRepeat) {
+                const uint64_t mask = count - i < kFloatsPerRepeat ? count - i : kFloatsPerRepeat;
                 Add(data[i], data[i], data[half * kLanes + i], mask, repeats, params);
             }
         }
@@ -117,12 +118,12 @@ __aicore__ inline void sum_lane_rows(const LocalTensor<float>& data, uint32_t gr
 // The same for lanes side * 8 to side * 8 + 7 alone; at most eight groups and 127 rows of each.
 __aicore__ inline void sum_side_rows(const LocalTensor<float>& data, uint32_t groups,
                                      uint32_t spatial, uint32_t side) {
-    const auto stride = static_cast<uint8_t>(spatial * kLanes / kBlockFloats);
+    const auto stride = static_cast<uint8_t>(spatial * kLanes / kFloatsPerBlock);
     const BinaryRepeatParams down(stride, stride, stride, 2, 2, 2);
-    const LocalTensor<float> sums = data[side * kBlockFloats];
+    const LocalTensor<float> sums = data[side * kFloatsPerBlock];
     for (uint32_t left = spatial; left > 1;) {
         const uint32_t half = (left + 1) / 2;
-        Add(sums, sums, sums[half * kLanes], groups * kBlockFloats,
+        Add(sums, sums, sums[half * kLanes], groups * kFloatsPerBlock,
             static_cast<uint8_t>(left - half), down);
         left = half;
     }
@@ -209,7 +210,7 @@ class ChannelTiles {
                     }
                     break;
                 case CHANNEL_SUM_PIECES:
-                    fold(tile, tiling_.period, kBlockFloats);
+                    fold(tile, tiling_.period, kFloatsPerBlock);
                     keep_eights(sums[i], tile, 1, scratch, transposing);
                     break;
                 default:
@@ -221,7 +222,7 @@ class ChannelTiles {
     // Whether a tile that has this run alone may be reduced by eight lanes, and that pays.
     __aicore__ inline bool has_sides(const LaneRun& run) const {
         return tiling_.layout == CHANNEL_SUM_SPREAD && run.count == kLanes * tiling_.length &&
-               tiling_.length >= kLeastSide && tiling_.group <= kBlockFloats &&
+               tiling_.length >= kLeastSide && tiling_.group <= kFloatsPerBlock &&
                tiling_.spatial < kMaxRepeat / 2;
     }
 #if __CCE_AICORE__ != 100
@@ -244,9 +245,9 @@ class ChannelTiles {
                                       const LocalTensor<float>& scratch,
                                       const LocalTensor<float>& transposing) const {
         for (uint32_t c = 0; c < count; c += kLanes) {
-            interleave(scratch, values[c * kBlockFloats], kEights, kBlockFloats, transposing,
+            interleave(scratch, values[c * kFloatsPerBlock], kEights, kFloatsPerBlock, transposing,
                        count - c);
-            fold(scratch, kBlockFloats * kLanes, 2 * kLanes);
+            fold(scratch, kFloatsPerBlock * kLanes, 2 * kLanes);
             Add(sums[c], scratch, scratch[kLanes], static_cast<int32_t>(kLanes));
         }
     }
@@ -259,8 +260,8 @@ class ChannelTiles {
                                            const LocalTensor<float>* tiles, uint32_t count,
                                            uint32_t lanes, const LocalTensor<float>& scratch,
                                            const LocalTensor<float>& transposing) const {
-        const uint32_t step = tiling_.pitch / kBlockFloats, even = halved_floats();
-        const bool at_once = tiling_.pitch % kBlockFloats == 0 && step <= kMaxRepeat;
+        const uint32_t step = tiling_.pitch / kFloatsPerBlock, even = halved_floats();
+        const bool at_once = tiling_.pitch % kFloatsPerBlock == 0 && step <= kMaxRepeat;
         // What halves leave over, of all lanes.
         const uint32_t rest = at_once ? tiling_.length - even : 0;
         for (uint32_t i = 0; rest > 0 && i < count; ++i) {
@@ -271,11 +272,12 @@ class ChannelTiles {
         // Blocks of the halves of all lanes of all sums, side by side.
         const uint32_t rows = count * lanes;
         for (uint32_t row = 0; row < rows; ++row)
-            halve(scratch[row * kBlockFloats], tiles[row / lanes], row % lanes * tiling_.pitch,
+            halve(scratch[row * kFloatsPerBlock], tiles[row / lanes], row % lanes * tiling_.pitch,
                   rows, !at_once);
-        fold(scratch, halved_floats() / 2 * rows, kBlockFloats * rows);
+        fold(scratch, halved_floats() / 2 * rows, kFloatsPerBlock * rows);
         for (uint32_t i = 0; i < count; ++i)
-            keep_eights(sums[i], scratch[i * lanes * kBlockFloats], lanes, tiles[i], transposing);
+            keep_eights(sums[i], scratch[i * lanes * kFloatsPerBlock], lanes, tiles[i],
+                        transposing);
     }
 
     // Sums of lanes, sixteen at a time as columns of `rows`.
@@ -283,13 +285,13 @@ class ChannelTiles {
                                          const LocalTensor<float>& tile, uint32_t lanes,
                                          const LocalTensor<float>& rows,
                                          const LocalTensor<float>& transposing) const {
-        const bool odd = tiling_.pitch % kBlockFloats > 0;
-        const uint32_t count = tiling_.length + (odd ? kBlockFloats - 1 : 0);
+        const bool odd = tiling_.pitch % kFloatsPerBlock > 0;
+        const uint32_t count = tiling_.length + (odd ? kFloatsPerBlock - 1 : 0);
         for (uint32_t first = 0; first < lanes; first += kLanes) {
             interleave(rows, tile[first * tiling_.pitch], round_up(count, kLengthStep),
                        tiling_.pitch, transposing, lanes - first);
             for (uint32_t i = 0; odd && i < 2; ++i) {
-                const uint32_t at = i * kRepeatFloats;
+                const uint32_t at = i * kFloatsPerRepeat;
                 clear(rows[at], tiling_.before[i]);
                 clear(rows[tiling_.length * kLanes + at], ~tiling_.before[i]);
             }
@@ -309,16 +311,16 @@ class ChannelTiles {
         if (tiling_.width == 1) {
             sum_eights(sums, values, count, scratch, transposing);
         } else {
-            copy_floats(sums, values, kBlockFloats * count);
+            copy_floats(sums, values, kFloatsPerBlock * count);
         }
     }
 
     // Of a lane, from its first whole block on: whole repeats if one more takes the rest.
     __aicore__ inline uint32_t halved_floats() const {
-        const uint32_t before = tiling_.pitch % kBlockFloats > 0 ? kBlockFloats - 1 : 0;
+        const uint32_t before = tiling_.pitch % kFloatsPerBlock > 0 ? kFloatsPerBlock - 1 : 0;
         const uint32_t length = tiling_.length, most = (length - before) / kLanes * kLanes;
-        const uint32_t whole = most / (2 * kRepeatFloats) * 2 * kRepeatFloats;
-        return whole > 0 && length - whole <= kRepeatFloats ? whole : most;
+        const uint32_t whole = most / (2 * kFloatsPerRepeat) * 2 * kFloatsPerRepeat;
+        return whole > 0 && length - whole <= kFloatsPerRepeat ? whole : most;
     }
 
     // The halves of the lane from tile[at] on, which is overwritten, added; blocks of the result
@@ -326,19 +328,19 @@ class ChannelTiles {
     // has been added.
     __aicore__ inline void halve(const LocalTensor<float>& to, const LocalTensor<float>& tile,
                                  uint32_t at, uint32_t step, bool has_rest) const {
-        const uint32_t odd = at % kBlockFloats, even = halved_floats();
-        const uint32_t begin = round_up(at, kBlockFloats);
+        const uint32_t odd = at % kFloatsPerBlock, even = halved_floats();
+        const uint32_t begin = round_up(at, kFloatsPerBlock);
         const LocalTensor<float> lane = tile[begin];
         if (odd > 0) {  // what shares a block with the lane before
             uint64_t mask[2] = {0xffu & ~((1ull << odd) - 1), 0};
-            Add(lane, lane, tile[begin - kBlockFloats], mask, 1, BinaryRepeatParams());
+            Add(lane, lane, tile[begin - kFloatsPerBlock], mask, 1, BinaryRepeatParams());
         }
         const uint32_t rest = at + tiling_.length - begin - even;
         if (has_rest && rest > 0) Add(lane, lane, lane[even], static_cast<int32_t>(rest));
         const BinaryRepeatParams params(static_cast<uint8_t>(step), 1, 1,
                                         static_cast<uint8_t>(8 * step), 8, 8);
-        const uint32_t half = even / 2, whole = half / kRepeatFloats * kRepeatFloats;
-        Add(to, lane, lane[half], kRepeatFloats, static_cast<uint8_t>(whole / kRepeatFloats),
+        const uint32_t half = even / 2, whole = half / kFloatsPerRepeat * kFloatsPerRepeat;
+        Add(to, lane, lane[half], kFloatsPerRepeat, static_cast<uint8_t>(whole / kFloatsPerRepeat),
             params);
         if (whole < half)
             Add(to[whole * step], lane[whole], lane[half + whole], half - whole, 1, params);
@@ -352,7 +354,7 @@ class ChannelTiles {
             repeat_sixteen(scratch[first * kLanes], vector[first], free, tile);
         }
         for (uint32_t lane = 0; lane < lanes; ++lane) {
-            const uint32_t odd = lane * tiling_.pitch % kBlockFloats;
+            const uint32_t odd = lane * tiling_.pitch % kFloatsPerBlock;
             const LocalTensor<float> to = tile[lane * tiling_.pitch - odd];
             fill(to, scratch[lane * kLanes], odd + tiling_.length);
             // The end of the lane before is in the same block.

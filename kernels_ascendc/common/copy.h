@@ -3,11 +3,14 @@
 
 #include "kernel_operator.h"
 
-// The first statement of every entry: on products with split cores only the vector cores start.
+// The first statement of every entry is one of these: on products with split cores only the vector
+// cores start, which barriers of all cores in hardware want said in another way.
 #if __CCE_AICORE__ == 220
-#define KERNELS_VECTOR_ONLY() KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_AIV_ONLY)
+#define KERNELS_WITHOUT_BARRIER() KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_AIV_ONLY)
+#define KERNELS_WITH_BARRIER() KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_MIX_AIV_1_0)
 #else
-#define KERNELS_VECTOR_ONLY()
+#define KERNELS_WITHOUT_BARRIER() KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_AICORE)
+#define KERNELS_WITH_BARRIER() KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_AICORE)
 #endif
 
 namespace kernels {
@@ -18,6 +21,8 @@ constexpr uint32_t kBlockBytes = 32;
 
 template <typename T>
 constexpr uint32_t kBlock = kBlockBytes / sizeof(T);  // elements of a block
+constexpr uint32_t kFloatsPerBlock = kBlock<float>;
+constexpr uint32_t kFloatsPerRepeat = 64;  // of a vector instruction
 
 __aicore__ inline uint32_t round_up(uint32_t count, uint32_t multiple) {
     return (count + multiple - 1) / multiple * multiple;

@@ -7,9 +7,6 @@
 
 namespace kernels {
 
-constexpr uint32_t kRepeatFloats = 64;
-constexpr uint32_t kBlockFloats = 8;
-
 __aicore__ inline void copy_floats(const LocalTensor<float>& to, const LocalTensor<float>& from,
                                    uint32_t count) {
     Muls(to, from, 1.0f, static_cast<int32_t>(count));
@@ -26,12 +23,12 @@ class JoinedRows {
     __aicore__ inline JoinedRows(uint32_t channels, uint32_t rows)
         : channels_(channels),
           rows_(rows),
-          stretch_(round_up((channels + kBlockFloats + kLanes - 1) / kLanes, kBlockFloats)) {}
+          stretch_(round_up((channels + kFloatsPerBlock + kLanes - 1) / kLanes, kFloatsPerBlock)) {}
 
     // Floats that sum() writes to `sums`, and that it and repeat() need of scratch.
     __aicore__ inline uint32_t sum_floats() const { return stretch_ * kLanes; }
     __aicore__ inline uint32_t scratch_floats() const {
-        return 2 * (sum_floats() + kBehind) + kRepeatFloats;
+        return 2 * (sum_floats() + kBehind) + kFloatsPerRepeat;
     }
 
     // row[j * channels + c] = vector[c]. Overwrites `free` and `scratch`.
@@ -40,11 +37,11 @@ class JoinedRows {
                                   const LocalTensor<float>& scratch) const {
         const uint32_t count = sum_floats();
         Duplicate(row, 0.0f, static_cast<int32_t>(rows_ * channels_));
-        Duplicate(free, 0.0f, static_cast<int32_t>(count + kBlockFloats));
-        copy_floats(free[kBlockFloats], vector, channels_);
-        interleave(scratch, free, stretch_ + kBlockFloats, stretch_, free);
+        Duplicate(free, 0.0f, static_cast<int32_t>(count + kFloatsPerBlock));
+        copy_floats(free[kFloatsPerBlock], vector, channels_);
+        interleave(scratch, free, stretch_ + kFloatsPerBlock, stretch_, free);
         for (uint32_t j = 0; j < rows_; ++j) {
-            const uint32_t at = (kBlockFloats - shift(j)) * kLanes;
+            const uint32_t at = (kFloatsPerBlock - shift(j)) * kLanes;
             deinterleave(free, scratch[at], stretch_, stretch_, scratch[count + kBehind]);
             const LocalTensor<float> to = row[begin(j)];
             const uint32_t left = rows_ * channels_ - begin(j);
@@ -58,7 +55,7 @@ class JoinedRows {
         const uint32_t count = sum_floats();
         const LocalTensor<float> next = scratch[count + kBehind];
         for (uint32_t j = 0; j < rows_; ++j) {
-            interleave(j == 0 ? scratch : next, row[begin(j)], stretch_ + kBlockFloats, stretch_,
+            interleave(j == 0 ? scratch : next, row[begin(j)], stretch_ + kFloatsPerBlock, stretch_,
                        scratch);
             if (j > 0) Add(scratch, scratch, next[shift(j) * kLanes], static_cast<int32_t>(count));
         }
@@ -66,13 +63,13 @@ class JoinedRows {
     }
 
   private:
-    static constexpr uint32_t kBehind = kBlockFloats * kLanes;  // floats behind the stretches
+    static constexpr uint32_t kBehind = kFloatsPerBlock * kLanes;  // floats behind the stretches
 
     // Of row j the block in which it begins, and where there.
     __aicore__ inline uint32_t begin(uint32_t j) const {
-        return j * channels_ / kBlockFloats * kBlockFloats;
+        return j * channels_ / kFloatsPerBlock * kFloatsPerBlock;
     }
-    __aicore__ inline uint32_t shift(uint32_t j) const { return j * channels_ % kBlockFloats; }
+    __aicore__ inline uint32_t shift(uint32_t j) const { return j * channels_ % kFloatsPerBlock; }
 
     uint32_t channels_, rows_;
     uint32_t stretch_;  // elements

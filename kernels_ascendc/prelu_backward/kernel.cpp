@@ -17,12 +17,12 @@ class PreluElement {
                                    GM_ADDR grad_weight) {
 #if __CCE_AICORE__ == 100
         pipe.InitBuffer(positive_, kWork * tiling.work * sizeof(float));
-        pipe.InitBuffer(constants_, 3 * kRepeatFloats * sizeof(float));
-        for (uint32_t i = 0; i < 3; ++i) Duplicate(constant(i), kConstants[i], kRepeatFloats);
+        pipe.InitBuffer(constants_, 3 * kFloatsPerRepeat * sizeof(float));
+        for (uint32_t i = 0; i < 3; ++i) Duplicate(constant(i), kConstants[i], kFloatsPerRepeat);
 #else
         pipe.InitBuffer(positive_, round_up(tiling.tile / 8, kBlockBytes));
-        pipe.InitBuffer(constants_, kRepeatFloats * sizeof(float));
-        Duplicate(constants_.Get<float>(), 0.0f, static_cast<int32_t>(kRepeatFloats));
+        pipe.InitBuffer(constants_, kFloatsPerRepeat * sizeof(float));
+        Duplicate(constants_.Get<float>(), 0.0f, static_cast<int32_t>(kFloatsPerRepeat));
 #endif
         grad_weight_.SetGlobalBuffer((__gm__ T*)grad_weight);
     }
@@ -74,7 +74,7 @@ class PreluElement {
         if constexpr (sizeof(T) == sizeof(float)) {
             is_not = tiles.work[0].template ReinterpretCast<int32_t>();
         } else {
-            is_not = is[round_up(elements, kRepeatFloats)];
+            is_not = is[round_up(elements, kFloatsPerRepeat)];
         }
         find_positive(is, is_not, x.template ReinterpretCast<int32_t>(), elements);
         const LocalTensor<uint16_t> yes = is.ReinterpretCast<uint16_t>();
@@ -99,13 +99,14 @@ class PreluElement {
     __aicore__ inline void find_positive(const LocalTensor<int32_t>& is,
                                          const LocalTensor<int32_t>& is_not,
                                          const LocalTensor<int32_t>& bits, uint32_t elements) {
-        const auto repeats = static_cast<uint8_t>((elements + kRepeatFloats - 1) / kRepeatFloats);
+        const auto repeats =
+            static_cast<uint8_t>((elements + kFloatsPerRepeat - 1) / kFloatsPerRepeat);
         const BinaryRepeatParams params(1, 1, 1, 8, 8, 0);
-        Max(is_not, bits, constant(kZero), kRepeatFloats, repeats, params);
-        Sub(is, is_not, constant(kInfinity), kRepeatFloats, repeats, params);
-        Max(is, is, constant(kZero), kRepeatFloats, repeats, params);
-        Min(is, is, constant(kOne), kRepeatFloats, repeats, params);
-        Min(is_not, is_not, constant(kOne), kRepeatFloats, repeats, params);
+        Max(is_not, bits, constant(kZero), kFloatsPerRepeat, repeats, params);
+        Sub(is, is_not, constant(kInfinity), kFloatsPerRepeat, repeats, params);
+        Max(is, is, constant(kZero), kFloatsPerRepeat, repeats, params);
+        Min(is, is, constant(kOne), kFloatsPerRepeat, repeats, params);
+        Min(is_not, is_not, constant(kOne), kFloatsPerRepeat, repeats, params);
         Sub(is, is, is_not, static_cast<int32_t>(elements));
         Not(is_not.ReinterpretCast<uint16_t>(), is.ReinterpretCast<uint16_t>(),
             static_cast<int32_t>(2 * elements));
@@ -114,20 +115,21 @@ class PreluElement {
     enum Constant : uint32_t { kZero, kOne, kInfinity };
     static constexpr int32_t kConstants[] = {0, 1, 0x7f800000};
     __aicore__ inline LocalTensor<int32_t> constant(uint32_t i) {
-        return constants_.Get<int32_t>()[i * kRepeatFloats];
+        return constants_.Get<int32_t>()[i * kFloatsPerRepeat];
     }
 #else
     __aicore__ inline void select(const ElementTiles<T>& tiles, const LocalTensor<float>& g,
                                   const LocalTensor<float>& x, const LocalTensor<float>& product,
                                   uint32_t elements, bool first) {
-        const uint32_t repeats = (elements + kRepeatFloats - 1) / kRepeatFloats;
+        const uint32_t repeats = (elements + kFloatsPerRepeat - 1) / kFloatsPerRepeat;
         const LocalTensor<uint8_t> positive = positive_.Get<uint8_t>();
         const LocalTensor<float> zeros = constants_.Get<float>();
         const auto count = static_cast<int32_t>(elements);
-        CompareScalar(positive, x, 0.0f, CMPMODE::GT, repeats * kRepeatFloats);
+        CompareScalar(positive, x, 0.0f, CMPMODE::GT, repeats * kFloatsPerRepeat);
         Mul(product, x, g, count);
-        Select(product, positive, zeros, product, SELMODE::VSEL_TENSOR_TENSOR_MODE, kRepeatFloats,
-               static_cast<uint8_t>(repeats), BinaryRepeatParams(1, 1, 1, 8, 0, 8));
+        Select(product, positive, zeros, product, SELMODE::VSEL_TENSOR_TENSOR_MODE,
+               kFloatsPerRepeat, static_cast<uint8_t>(repeats),
+               BinaryRepeatParams(1, 1, 1, 8, 0, 8));
         if (first) {
             copy_floats(tiles.sums[0], product, elements);
         } else {
@@ -159,7 +161,7 @@ __aicore__ inline void prelu_backward(GM_ADDR grad_output, GM_ADDR input, GM_ADD
     extern "C" __global__ __aicore__ void name(GM_ADDR grad_output, GM_ADDR input, GM_ADDR weight, \
                                                GM_ADDR grad_input, GM_ADDR grad_weight,            \
                                                GM_ADDR workspace, ChannelSumTiling tiling) {       \
-        KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_MIX_AIV_1_0);                                         \
+        KERNELS_WITH_BARRIER();                                                                    \
         kernels::prelu_backward<T>(grad_output, input, weight, grad_input, grad_weight, workspace, \
                                    tiling);                                                        \
     }

@@ -13,8 +13,6 @@ constexpr uint32_t kSumPitch = 8;
 constexpr uint32_t kSumPitch = kLanes;
 #endif
 
-constexpr uint32_t kFloatsPerBlock = 8;
-constexpr uint32_t kFloatsPerRepeat = 64;
 constexpr uint32_t kMaxStride = 255;  // blocks between repeats
 
 __aicore__ inline uint32_t at_most(uint32_t value, uint32_t limit) {

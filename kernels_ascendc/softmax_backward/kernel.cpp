@@ -21,17 +21,10 @@ __aicore__ inline void softmax_backward(GM_ADDR grad_output, GM_ADDR output, GM_
 
 }  // namespace kernels
 
-// Pure vector kernels; the type that barriers in hardware need.
-#if __CCE_AICORE__ == 220
-#define KERNEL_TYPE KERNEL_TYPE_MIX_AIV_1_0
-#else
-#define KERNEL_TYPE KERNEL_TYPE_AICORE
-#endif
-
 #define SOFTMAX_BACKWARD(name, T, U)                                                              \
     extern "C" __global__ __aicore__ void name(GM_ADDR grad_output, GM_ADDR output, GM_ADDR out,  \
                                                GM_ADDR workspace, SoftmaxBackwardTiling tiling) { \
-        KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE);                                                    \
+        KERNELS_WITH_BARRIER();                                                                   \
         kernels::softmax_backward<T, U>(grad_output, output, out, workspace, tiling);             \
     }
 

@@ -179,7 +179,7 @@ class SoftmaxLanes : SoftmaxTiles<T, U, 2> {
     }
 
     const uint32_t inner_, plane_;
-    const Share share_;
+    const TeamShare share_;
     int64_t next_;  // plane to load
     TBuf<TPosition::VECCALC> grads_, outputs_, products_;
 };

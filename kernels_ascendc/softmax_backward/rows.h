@@ -191,7 +191,7 @@ class SoftmaxRows : SoftmaxTiles<T, U, kSoftmaxMaxQueued> {
 
     const uint32_t plane_;  // elements of a row, or of a plane
     const PlaneSums planes_;
-    const Share share_;
+    const TeamShare share_;
     const bool reads_ahead_;
     int64_t next_;                      // row to fetch
     uint32_t free_;                     // buffers

@@ -39,7 +39,7 @@ class SoftmaxStrips : SoftmaxTiles<T, U, kSoftmaxMaxQueued> {
 
     __aicore__ void run() {
         const int64_t team = GetBlockIdx() / t_.parts, teams = GetBlockNum() / t_.parts;
-        const Share share(t_, teams, team);
+        const TeamShare share(t_, teams, team);
         next_ = share.first;
         last_ = share.last;
         // What is loaded before a team's sums holds them up, what is loaded after them does not.

@@ -25,9 +25,9 @@ struct SoftmaxPointers {
 };
 
 // The groups of items that fall to this block's team.
-struct Share {
+struct TeamShare {
     int64_t first, last;
-    __aicore__ Share(const SoftmaxBackwardTiling& t, int64_t teams, int64_t team) {
+    __aicore__ TeamShare(const SoftmaxBackwardTiling& t, int64_t teams, int64_t team) {
         first = t.groups * team / teams * t.items_per_group;
         last = t.groups * (team + 1) / teams * t.items_per_group;
         if (last > t.items) last = t.items;

@@ -30,7 +30,7 @@ __aicore__ inline void strided_copy(GM_ADDR source, GM_ADDR target,
 #define ENTRY(source_name, From, target_name, To)                                     \
     extern "C" __global__ __aicore__ void strided_copy_##source_name##_##target_name( \
         GM_ADDR source, GM_ADDR target, StridedCopyTiling tiling) {                   \
-        KERNELS_VECTOR_ONLY();                                                        \
+        KERNELS_WITHOUT_BARRIER();                                                    \
         kernels::strided_copy<From, To>(source, target, tiling);                      \
     }
 ENTRY(float32, float, float32, float)
