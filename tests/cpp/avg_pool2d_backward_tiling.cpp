@@ -7,6 +7,7 @@
 #include <random>
 
 #include "device/product.h"
+#include "hard_pool.h"
 #include "ops/avg_pool2d_backward/op.h"
 #include "ops/avg_pool2d_backward/tiling.h"
 
@@ -26,7 +27,6 @@ int64_t dense_tilings = 0, tall_tilings = 0, split_tilings = 0, fill_tilings = 0
         column_tilings = 0, apart_tilings = 0, fewer_lanes = 0;
 
 struct Case {
-    Op::Args args;
     int64_t planes, height, width, element_bytes;
     device::Product product;
     AvgPool2dBackwardTiling t;
@@ -292,42 +292,24 @@ struct Case {
     }
 };
 
-struct Geometry {
-    int64_t planes, height, width, kernel[2], stride[2], pad[2];
-    bool ceil;
-};
-
 // False where the geometry has no window.
-bool try_case(const Geometry& g, Soc soc, uint32_t cores, DataType dtype, std::mt19937_64& random) {
-    const int64_t grad[] = {
-        g.planes, pool_output_extent(g.height, g.kernel[0], g.stride[0], g.pad[0], g.ceil),
-        pool_output_extent(g.width, g.kernel[1], g.stride[1], g.pad[1], g.ceil)};
-    if (grad[1] < 1 || grad[2] < 1) return false;
-    const int64_t shape[] = {g.planes, g.height, g.width};
-    TensorView views[2];
-    views[0].dtype = views[1].dtype = dtype;
-    set_contiguous(views[0], 3, grad);
-    set_contiguous(views[1], 3, shape);
-    const IntArray kernel{g.kernel, 2}, stride{g.stride, 2}, padding{g.pad, 2};
-    Case c{};
-    c.args.tensors[Op::kGradOutput] = &views[0];
-    c.args.tensors[Op::kSelf] = c.args.tensors[Op::kGradInput] = &views[1];
-    c.args.soc = soc;
-    c.args.kernel_size = &kernel;
-    c.args.stride = &stride;
-    c.args.padding = &padding;
-    c.args.ceil_mode = g.ceil;
-    c.args.count_include_pad = random() % 2 == 0;
-    c.args.divisor_override = random() % 4 == 0 ? 3 : 0;
-    c.args.cube_math_type =
+bool try_case(const PoolShape& g, Soc soc, uint32_t cores, DataType dtype,
+              std::mt19937_64& random) {
+    PoolCall call(g, dtype);
+    if (!call.has_windows()) return false;
+    call.args.soc = soc;
+    call.args.count_include_pad = random() % 2 == 0;
+    call.args.divisor_override = random() % 4 == 0 ? 3 : 0;
+    call.args.cube_math_type =
         soc == Soc::kAscend910B ? static_cast<int64_t>(random() % 4) : 1 + random() % 2;
+    Case c{};
     c.planes = g.planes;
     c.height = g.height;
     c.width = g.width;
     c.element_bytes = static_cast<int64_t>(data_type_size(dtype));
     c.product = device::product_of(soc, cores);
     device::Plan plan;
-    if (!Op::device_plan(c.args, c.product, plan).ok() || plan.launch_count != 1) std::abort();
+    if (!Op::device_plan(call.args, c.product, plan).ok() || plan.launch_count != 1) std::abort();
     c.t = plan.launches[0].get_tiling<AvgPool2dBackwardTiling>();
     c.blocks = plan.launches[0].blocks;
     c.check();
@@ -340,29 +322,6 @@ bool try_case(const Geometry& g, Soc soc, uint32_t cores, DataType dtype, std::m
     return true;
 }
 
-const Geometry kHard[] = {
-    {1024, 56, 56, {5, 5}, {1, 1}, {2, 2}, false},
-    {26624, 7, 7, {3, 3}, {1, 1}, {1, 1}, false},
-    {10000, 13, 13, {5, 3}, {1, 1}, {2, 1}, false},
-    {300, 5, 3, {3, 3}, {1, 1}, {1, 1}, true},
-    {64, 1000, 700, {2, 5}, {1, 1}, {0, 2}, false},
-    {1, 1, 1, {1, 1}, {1, 1}, {0, 0}, false},
-    {1LL << 31, 1, 1, {1, 1}, {1, 1}, {0, 0}, false},
-    {3000000019, 2, 3, {2, 2}, {2, 1}, {1, 0}, true},
-    {1, 70001, 70001, {3, 3}, {1, 1}, {1, 1}, false},
-    {2, 1, 4294967311, {1, 7}, {1, 3}, {0, 3}, false},
-    {2, 4294967311, 1, {7, 1}, {3, 1}, {3, 0}, true},
-    {5, 4, 5, {1LL << 31, 1LL << 31}, {1LL << 33, 1}, {1LL << 30, 1LL << 30}, false},
-    {64, 500, 600, {499, 500}, {1, 1}, {249, 250}, false},
-    {64, 112, 112, {3, 3}, {2, 2}, {1, 1}, true},
-    {2048, 7, 7, {7, 7}, {7, 7}, {0, 0}, false},
-    {3, 30000, 2, {20000, 1}, {1, 1}, {0, 0}, false},
-    {1, 1500, 1500, {3, 3}, {1, 1}, {1, 1}, false},
-    {3, 800, 801, {2, 2}, {2, 2}, {0, 0}, false},
-    {32, 256, 256, {9, 9}, {9, 9}, {0, 0}, false},
-    {1, 300, 2000, {40, 400}, {9, 33}, {20, 200}, true},
-};
-
 }  // namespace
 
 int main() {
@@ -374,14 +333,14 @@ int main() {
     int64_t tiled = 0;
     for (const Soc soc : {Soc::kAscend910B, Soc::kAscend310P, Soc::kAscend910}) {
         for (size_t round = 0; round < 3000; ++round) {
-            Geometry g{extent(16), extent(11), extent(11), {}, {}, {}, random() % 2 == 0};
+            PoolShape g{extent(16), extent(11), extent(11), {}, {}, {}, random() % 2 == 0};
             for (int axis = 0; axis < 2; ++axis) {
                 g.kernel[axis] = extent(round % 4 == 0 ? 10 : 3);
                 g.stride[axis] =
                     random() % 3 == 0 ? g.kernel[axis] : extent(round % 8 == 0 ? 9 : 2);
                 g.pad[axis] = static_cast<int64_t>(random() % (g.kernel[axis] / 2 + 1));
             }
-            if (round < std::size(kHard)) g = kHard[round];
+            if (round < std::size(kHardPool)) g = kHardPool[round];
             const uint32_t cores = round % 3 != 0 ? 0 : 1 + static_cast<uint32_t>(random() % 40);
             for (const DataType dtype : {DataType::kFloat32, DataType::kFloat16})
                 tiled += try_case(g, soc, cores, dtype, random);

@@ -8,6 +8,7 @@
 #include <random>
 
 #include "device/product.h"
+#include "hard_softmax.h"
 #include "ops/softmax_backward/tiler.h"
 #include "ops/softmax_backward/tiler_strips.h"
 
@@ -284,21 +285,16 @@ int main() {
     const auto extent = [&](double most) {
         return std::max<int64_t>(1, static_cast<int64_t>(std::exp2(uniform(0, most))));
     };
-    const int64_t hard[][3] = {
-        {1, 1, 1},         {1, 2, 1},          {3, 1, 7},          {1000000, 10, 1},
-        {8, 32000, 1},     {64, 1000, 49},     {1, 1024, 4096},    {1, 16, 262144},
-        {1, 1 << 30, 1},   {1, 5000000001, 1}, {1, 3, 1500000001}, {3000000001, 2, 1},
-        {1, 70001, 70001}, {70001, 70001, 1},  {7, 1 << 20, 3},    {1, 1, 4294967311},
-        {2, 2, 1LL << 31}, {1, 1LL << 32, 15}, {4, 21, 263169},    {124, 3, 4243},
-        {5000, 77, 7},     {1872, 12, 107},    {8000, 20, 40}};
     int64_t tiled = 0, refused = 0;
     for (const Soc soc : {Soc::kAscend910B, Soc::kAscend310P, Soc::kAscend910}) {
         for (int round = 0; round < 6000; ++round) {
             const uint32_t cores = round % 3 != 0 ? 0 : 1 + static_cast<uint32_t>(random() % 40);
             const device::Product product = device::product_of(soc, cores);
             Shape shape{extent(14), extent(16), round % 2 == 0 ? 1 : extent(12), 4, 4};
-            if (round < static_cast<int>(std::size(hard)))
-                shape = {hard[round][0], hard[round][1], hard[round][2], 4, 4};
+            if (round < static_cast<int>(std::size(kHardSoftmax))) {
+                const auto& [outer, length, inner] = kHardSoftmax[round];
+                shape = {outer, length, inner, 4, 4};
+            }
             if (shape.length == 1) shape = {1, 1, shape.numel(), 4, 4};
             for (const int64_t in : {4, 2}) {
                 for (const int64_t out : {4, 2}) {
