@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import copy
 import enum
 import inspect
@@ -20,6 +21,7 @@ import ascend_grad as ag
 import numpy as np
 import pytest
 from arrays import BFLOAT16, FLOAT32
+from ascend_grad import _core
 from subprocesses import output_of
 
 SIGNATURES = {
@@ -221,6 +223,23 @@ def test_build_info() -> None:
     )
     assert "cpu" in info["devices"] and set(info["devices"]) <= {"cpu", "npu", "emulator"}
     assert "ascend910b" in info.values()
+
+
+def test_the_emulators_libraries_are_there() -> None:
+    """Else every test of a device would be skipped."""
+    assert ("emulator" in ag.build_info()["devices"]) == _core.emulator
+
+
+def test_the_stub_names_what_the_extension_has() -> None:
+    folders = map(Path, ag.__path__)  # an editable installation has two
+    [stub] = [path for folder in folders if (path := folder / "_core.pyi").exists()]
+    names = set()
+    for node in ast.parse(stub.read_text()).body:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            names.add(node.name)
+        elif isinstance(node, ast.AnnAssign):
+            names.add(ast.unparse(node.target))
+    assert names == {name for name in dir(_core) if not name.startswith("_")}
 
 
 def test_soc_setting() -> None:

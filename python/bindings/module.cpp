@@ -31,6 +31,7 @@ void register_settings(py::module_& m) {
 #else
     m.attr("cann") = py::none();
 #endif
+    m.attr("emulator") = bool{ASCEND_GRAD_EMULATOR};
     m.attr("openmp") = has_openmp();
     m.attr("isa") = isa_name(environment().isa);
     m.attr("isa_available") = available_isas();
