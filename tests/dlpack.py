@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-CPU, CUDA = 1, 2
+CPU, CUDA, EXTENSION = 1, 2, 12
 FLOAT, BFLOAT, INT = 2, 4, 0
 
 

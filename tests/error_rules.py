@@ -299,7 +299,7 @@ def prelu_rules() -> list[Rule]:
 
 
 def softmax_rules() -> list[Rule]:
-    rules = null(SOFTMAX, "grad_output", "output")
+    rules = null(SOFTMAX, "grad_output", "output", "dim")
     rules += unlisted_dtype(SOFTMAX, 3, "grad_output", "output")
     rules += without_bfloat16(SOFTMAX, 3, "grad_output", "ascend910", "ascend310p")
     rules += different_dtype(SOFTMAX, 3, "output")

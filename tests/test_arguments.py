@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import ascend_grad as ag
 import numpy as np
 import pytest
 from arrays import FLOAT32
+from ascend_grad import _core
 from error_rules import (
     ARRAYS,
     BN,
@@ -244,5 +246,16 @@ def test_devices_that_this_build_does_not_have(operator: str, device: str) -> No
     with pytest.raises(ag.RuntimeUnavailableError, match=device) as caught:
         getattr(ag, operator)(**made)
     assert caught.value.operator == operator and isinstance(caught.value.status, int)
-    assert "cpu" in str(caught.value)
+    assert f"libascend_grad_{device}_ascend910b.so); use device='cpu'" in str(caught.value)
     assert [made[name].tobytes() for name in OUTPUTS[operator]] == before
+
+
+def test_a_device_whose_library_cannot_be_loaded(tmp_path: Path) -> None:
+    (tmp_path / "libascend_grad_npu_ascend910b.so").write_bytes(b"no library")
+    x = np.ones((2, 3), np.float32)
+    device = _core.Device("npu", str(tmp_path))
+    with pytest.raises(ag.RuntimeUnavailableError) as caught:
+        _core.softmax_backward(x, x, 1, None, device, None)
+    text = str(caught.value)
+    assert "device: 'npu' is built but cannot be loaded: " in text
+    assert "; source CANN's set_env.sh [" in text

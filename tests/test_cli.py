@@ -303,7 +303,6 @@ def test_the_operators_own_errors_are_passed_on(run: Run) -> None:
     np.savez("inputs.npz", **softmax_operands())
     outcome = run("run", "softmax_backward", "inputs.npz", "--dim", "2", "--save", "results.npz")
     assert_refused(outcome, 1, "softmax_backward: dim", "161002")
-    assert_refused(run(*SOFTMAX, "inputs.npz", "--threads", "1000000"), 1, "1000000")
     assert not Path("results.npz").exists()
 
 
@@ -319,6 +318,7 @@ def test_the_operators_own_errors_are_passed_on(run: Run) -> None:
         ([*SOFTMAX, "--dim", "one"], ["--dim", "one"]),
         ([*SOFTMAX, "--threads", "0"], ["--threads", "'0'"]),
         ([*SOFTMAX, "--threads", "-1"], ["--threads", "'-1'"]),
+        ([*SOFTMAX, "--threads", "1000000"], ["--threads", "between 1 and", "'1000000'"]),
         ([*SOFTMAX, "--result-dtype", "int8"], ["int8", "bfloat16"]),
         ([*SOFTMAX, "--device", "abacus"], ["abacus", "cpu"]),
         ([*SOFTMAX, "--soc", "ascend1"], ["ascend1", "ascend910b"]),

@@ -1,7 +1,8 @@
 """Backward operators of Ascend's CANN on any CPU: fast, reproducible to the bit.
 
-Operators: `batch_norm_reduce_backward`, `avg_pool2d_backward`, `prelu_backward`, `softmax_backward`;
-`prepare` holds their two-phase form, `explain` what they would do, `npu` that on memory of the device.
+Operators: `batch_norm_reduce_backward`, `avg_pool2d_backward`, `prelu_backward` and
+`softmax_backward`; help(ascend_grad.ops) has what they take. `prepare` has their two-phase form,
+`explain` shows what a call would do, `npu` works on memory of the device.
 """
 
 from ascend_grad import explain, npu, prepare

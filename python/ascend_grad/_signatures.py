@@ -15,7 +15,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 def calls_core(function: F) -> F:
     """`function`, which passes its parameters, in order, to its namesake in the core.
 
-    Calls skip it and go there at once, see bindings/function.cpp. Parameters with a default come last.
+    Calls skip it and go there at once, see bindings/function.cpp. Parameters with a default come
+    last.
     """
     signature = inspect.signature(function)
     parameters = signature.parameters.values()

@@ -35,14 +35,19 @@ class ParamInvalidError(AclnnError, ValueError):
 
 
 class RuntimeUnavailableError(AclnnError, RuntimeError):
-    """361001: a device that this build or this machine does not have."""
+    """361001 with `parameter` "device": one that this build or this machine does not have.
+
+    What goes wrong on a device that is there, such as memory that is full, is an `AclnnError`.
+    """
 
 
-_CLASSES = {161001: ParamNullptrError, 161002: ParamInvalidError, 361001: RuntimeUnavailableError}
+_CLASSES = {161001: ParamNullptrError, 161002: ParamInvalidError}
 
 
 def make_error(
     message: str, status: int, status_name: str, operator: str, parameter: str
 ) -> AclnnError:
     """The exception of a status; called by the extension."""
-    return _CLASSES.get(status, AclnnError)(message, status, status_name, operator, parameter)
+    is_unavailable = status == 361001 and parameter == "device"
+    kind = RuntimeUnavailableError if is_unavailable else _CLASSES.get(status, AclnnError)
+    return kind(message, status, status_name, operator, parameter)

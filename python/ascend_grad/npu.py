@@ -1,13 +1,13 @@
 """The operators on memory of an Ascend device, with no copy between host and device.
 
-Each function takes the arguments of its namesake in `ascend_grad`, with two differences. Arrays, the
-results among them, are tensors of torch_npu or `DeviceArray`: address, shape, dtype and strides in
-elements; every wanted result must be given. `stream` is the runtime's stream as an integer: None is
-torch_npu's current stream where tensors come from torch, else the device's default stream.
+Each function takes the arguments of its namesake in `ascend_grad`, with two differences. Arrays are
+tensors of torch_npu or `DeviceArray`: address, shape, dtype and strides in elements. Those for all
+wanted results must be given. `stream` is the runtime's stream as an integer: None is torch_npu's
+current stream where tensors come from torch, else the default stream of the current context.
 
-The work is queued on the stream and runs after this function has returned: memory must live until
-then. torch_npu queues work of its own in a second thread; `torch.npu.current_stream().npu_stream`,
-which is what None reads, waits for that queue.
+The work is queued on the stream and may run after the function has returned: the memory must live
+until then. torch_npu queues work of its own in a second thread. None takes the stream from
+`torch.npu.current_stream().npu_stream`, which waits for that queue.
 
 `device="emulator"` runs the emulated kernels on addresses of the host's memory.
 """

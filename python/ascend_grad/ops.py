@@ -2,11 +2,24 @@
 
 An array is anything in CPU memory that speaks NumPy's array interface or DLPack, of dtype float32,
 float16 or bfloat16 (``ml_dtypes.bfloat16``) and with any strides; none is copied. Results are new
-C-contiguous NumPy arrays or the arrays given for them by keyword. Errors: `ParamNullptrError` for a
-missing argument, `ParamInvalidError` for one that breaks a rule; then no output has been written.
-A result's array must be writable, which over DLPack its capsule says; one without a version cannot
-say it and counts as read-only, as for NumPy, but not where the array has `data_ptr()`, as torch's have.
-`soc` names the product whose rules are checked, `device` where to compute: "cpu", "npu" or "emulator".
+C-contiguous NumPy arrays or the arrays given for them by keyword. These must be writable. Arrays
+that offer only an unversioned DLPack capsule count as read-only, except torch tensors.
+
+Errors: `ParamNullptrError` for a required argument that is None, `ParamInvalidError` for one that
+breaks a rule, `RuntimeUnavailableError` for a device that is not there. No output has been written
+then.
+
+`device` says where to compute: "cpu", "npu" or "emulator". `soc` names the product whose rules are
+checked:
+
+    soc           product                 bfloat16  lacks
+    ascend910     Atlas training series   no
+    ascend910b    Atlas A2 series         yes
+    ascend910_93  Atlas A3 series         yes
+    ascend310p    Atlas inference series  no        batch_norm_reduce_backward, prelu_backward
+
+ascend910b is the default. On products without bfloat16, `avg_pool2d_backward` refuses float32 with
+KEEP_DTYPE, which is its default, and with USE_HF32: see `CubeMathType`.
 """
 
 from __future__ import annotations
@@ -21,7 +34,13 @@ from ascend_grad.settings import DEFAULT_DEVICE, require_device
 
 
 class CubeMathType(IntEnum):
-    """Arithmetic of the matrix unit for float32 tensors."""
+    """What `avg_pool2d_backward` rounds where tensors are float32. Its sums are float32 anyway.
+
+    KEEP_DTYPE: nothing. Not on ascend910 and ascend310p.
+    ALLOW_FP32_DOWN_PRECISION: as USE_HF32; on ascend910 and ascend310p as USE_FP16.
+    USE_FP16: `grad_output` and the result, to float16.
+    USE_HF32: `grad_output`, to 11 bits of mantissa. Not on ascend910 and ascend310p.
+    """
 
     KEEP_DTYPE = 0
     ALLOW_FP32_DOWN_PRECISION = 1
@@ -79,8 +98,8 @@ def batch_norm_reduce_backward(
         weight: None or shape (C,); it changes no result.
         input_g: whether `sum_dy` and `sum_dy_xmu` are wanted.
         weight_g, bias_g: whether `grad_weight` and `grad_bias` are wanted.
-        sum_dy, sum_dy_xmu, grad_weight, grad_bias: arrays of shape (C,) for the results. New ones are
-            float16 where `input` and `mean` are both float16, else float32.
+        sum_dy, sum_dy_xmu, grad_weight, grad_bias: arrays of shape (C,) for the results. New ones
+            are float16 where `input` and `mean` are both float16, else float32.
     """
     return _core.batch_norm_reduce_backward(
         grad_out, input, mean, invstd, weight, input_g, weight_g, bias_g,
@@ -140,14 +159,15 @@ def prelu_backward(
 ) -> PreluGrads:
     """Gradients of PReLU with respect to its input and its weight.
 
-    ``grad_input = x > 0 ? g : weight * g`` and ``grad_weight = SUM (x > 0 ? 0 : x * g)``, the sum over
-    all axes but 1, or over all axes where `weight` has one element.
+    ``grad_input = x > 0 ? g : weight * g`` and ``grad_weight = SUM (x > 0 ? 0 : x * g)``, the sum
+    over all axes but 1, or over all axes where `weight` has one element.
 
     Args:
         grad_output: g, a shape that broadcasts to `input`'s, the dtype of `input`.
         input: x of rank 0 to 8; axis 1 is the channel axis.
         weight: one element, or one per channel in any shape; the dtype of `input`.
-        grad_input: array for the result, of `input`'s shape; may be `grad_output` or `input` itself.
+        grad_input: array for the result, of `input`'s shape. It may be `grad_output` or `input`
+            itself.
         grad_weight: array for the result: `weight`'s shape where it has one element, else (C,).
     """
     return _core.prelu_backward(grad_output, input, weight, grad_input, grad_weight, device, soc)
@@ -165,13 +185,14 @@ def softmax_backward(
 ) -> Any:
     """Gradient of softmax with respect to its input.
 
-    ``output * (grad_output - SUM(grad_output * output))``, the sum along `dim`.
+    ``output * (grad_output - SUM(grad_output * output))``, the sum along `dim`. If an input is
+    empty and `out` is given, the call returns at once, as CANN's does: `out` is not written, and
+    `dim`, dtypes and shapes are not checked.
 
     Args:
         grad_output: gradient of the result, rank 0 to 8.
         output: what softmax gave, the shape and dtype of `grad_output`.
-        dim: axis of the softmax; negative counts from the end. Where an input is empty and `out` is
-            given, as in CANN, nothing is written and neither `dim` nor dtypes and shapes are checked.
+        dim: axis of the softmax; negative counts from the end.
         out: array for the result, of that shape; its dtype may also be float64 and differ from the
             inputs'. It may be `grad_output` or `output` itself.
     """

@@ -1,8 +1,8 @@
 """The two-phase form of the operators: check once, run often.
 
-Each function takes the arguments of its namesake in `ascend_grad` and returns an `Executor`. Calling that
-runs the operator on the same arrays again, with no check, allocation or dispatch repeated, and returns
-the same result objects with new values.
+Each function takes the arguments of its namesake in `ascend_grad` and returns an `Executor`.
+Calling that runs the operator on the same arrays again, with no check, allocation or dispatch
+repeated, and returns the same result objects with new values.
 """
 
 from __future__ import annotations

@@ -60,17 +60,23 @@ def get_num_threads() -> int:
     return _core.thread_limit()
 
 
+def most_threads() -> int:
+    """What `set_num_threads` takes at most."""
+    return max(64, 4 * (os.cpu_count() or 1))
+
+
 def set_num_threads(n: int) -> None:
     """Let operators use up to `n` threads, in the whole process. Results do not depend on it.
 
-    It takes the place of OMP_NUM_THREADS. Limits that threadpoolctl sets still hold while they
-    last, unless they are OMP_NUM_THREADS itself. A thread needs 512 KiB of stack.
+    `n` may be 1 to 64, or to four times the number of processors where that is more. It takes the
+    place of OMP_NUM_THREADS. Limits that threadpoolctl sets still hold while they last, unless they
+    are OMP_NUM_THREADS itself. A thread needs 512 KiB of stack.
     """
     try:
         count = index(n)
     except TypeError:
         raise TypeError(f"set_num_threads: an int is needed, got {type(n).__name__}") from None
-    most = max(64, 4 * (os.cpu_count() or 1))
+    most = most_threads()
     if not 1 <= count <= most:
         given = count if count.bit_length() <= 64 else f"an int of {count.bit_length()} bits"
         raise ValueError(f"set_num_threads: must be between 1 and {most}, got {given}")

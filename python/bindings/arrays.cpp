@@ -185,7 +185,8 @@ void ArrayArgument::assign(py::handle object, const char* operator_name, const c
         raise_type_error(
             operator_name, parameter,
             std::string("an array is needed (NumPy, DLPack or array interface), got ") +
-                Py_TYPE(object.ptr())->tp_name);
+                Py_TYPE(object.ptr())->tp_name +
+                (py::isinstance<DeviceArray>(object) ? for_device_memory(operator_name) : ""));
     }
 }
 
@@ -194,7 +195,10 @@ void ArrayArgument::assign_device(py::handle object, const char* operator_name,
     if (!py::isinstance<DeviceArray>(object)) {
         raise_type_error(
             operator_name, parameter,
-            std::string("a DeviceArray is needed, got ") + Py_TYPE(object.ptr())->tp_name);
+            std::string("a torch_npu tensor or ascend_grad.npu.DeviceArray is needed, got ") +
+                Py_TYPE(object.ptr())->tp_name +
+                "; for arrays in the host's memory call ascend_grad." + operator_name +
+                "(..., device='npu')");
     }
     owner = py::reinterpret_borrow<py::object>(object);
     view = object.cast<const DeviceArray&>().view;

@@ -48,9 +48,11 @@ DataType dtype_of_dlpack(const dlpack::Type& type) {
 void read_dlpack_tensor(TensorView& view, const dlpack::Tensor& tensor, const Context& context) {
     const int32_t device = tensor.device.type;
     if (device != dlpack::kCpu && device != dlpack::kCudaHost && device != dlpack::kRocmHost) {
-        raise_type_error(context.operator_name, context.parameter,
-                         "an array in CPU memory is needed, got one on DLPack device type " +
-                             std::to_string(device) + "; copy it to the CPU first");
+        raise_type_error(
+            context.operator_name, context.parameter,
+            "an array in CPU memory is needed, got one on DLPack device type " +
+                std::to_string(device) + "; copy it to the CPU first" +
+                (device == dlpack::kExtension ? for_device_memory(context.operator_name) : ""));
     }
     view.dtype = dtype_of_dlpack(tensor.dtype);
     if (view.dtype == DataType::kUndefined) {

@@ -6,7 +6,7 @@
 
 namespace ascend_grad::python::dlpack {
 
-enum DeviceType : int32_t { kCpu = 1, kCudaHost = 3, kRocmHost = 11 };
+enum DeviceType : int32_t { kCpu = 1, kCudaHost = 3, kRocmHost = 11, kExtension = 12 };
 enum TypeCode : uint8_t { kInt = 0, kUInt = 1, kFloat = 2, kBfloat = 4, kComplex = 5, kBool = 6 };
 
 struct Device {

@@ -21,4 +21,8 @@ void raise_type_error(const char* operator_name, const char* parameter, std::str
     throw py::type_error(std::string(operator_name) + ": " + parameter + ": " + text);
 }
 
+std::string for_device_memory(const char* operator_name) {
+    return std::string("; for memory of an Ascend device use ascend_grad.npu.") + operator_name;
+}
+
 }  // namespace ascend_grad::python

@@ -17,6 +17,8 @@ namespace py = pybind11;
 [[noreturn]] void raise_invalid(const char* operator_name, const char* parameter, std::string text);
 [[noreturn]] void raise_type_error(const char* operator_name, const char* parameter,
                                    std::string text);
+// "; for memory of an Ascend device use ascend_grad.npu.<operator>"
+std::string for_device_memory(const char* operator_name);
 
 // What a function for Python's own calling conventions returns: a new reference to the object that
 // `work` makes, or null with Python's error set. pybind11's dispatcher takes as long as the checks

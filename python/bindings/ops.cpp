@@ -105,10 +105,11 @@ py::object softmax_backward(const Arguments<6>& arguments) {
     using Op = SoftmaxBackward;
     const auto& [grad_output, output, dim, out, device, soc] = arguments;
     Call<Op> call(device, soc);
-    call.args.dim = to_int(dim, call.name(), "dim");
+    call.args.dim = dim.is_none() ? 0 : to_int(dim, call.name(), "dim");
     call.set(Op::kGradOutput, grad_output);
     call.set(Op::kOutput, output);
     call.set(Op::kOut, out);
+    call.require(dim, "dim");
     return use<kUse>(call, first);
 }
 

@@ -58,6 +58,7 @@ _CODES = {
             "C: neither aclInit nor aclnnInit was called before phase 1",
             "C: phase 2 got a stream that was destroyed, or null without a context",
             "Python: a device that this build or this machine does not have",
+            "a device without memory for the tensors, or whose runtime fails",
         ),
     ),
     561000: _Code(
@@ -192,6 +193,7 @@ _CALLS: dict[str, tuple[dict[str, Any], list[dict[str, Any]]]] = {
         [
             {"grad_output": None},
             {"output": None},
+            {"dim": None},
             {"grad_output": _array(2, 3, dtype="int32")},
             {"output": _array(2, 3, dtype="float16")},
             {"dim": 2},

@@ -28,7 +28,6 @@ def _execute(options: argparse.Namespace) -> None:
     facts = {
         **ascend_grad.build_info(),
         "threads": ascend_grad.get_num_threads(),
-        "soc": ascend_grad.get_soc(),
         "machine": platform.machine(),
         "python": platform.python_version(),
         "numpy": numpy.__version__,

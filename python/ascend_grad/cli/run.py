@@ -114,7 +114,7 @@ def _add_operator(operators: Any, name: str) -> None:
         help=f"dtype of all results or of one ({', '.join(signature.results)}): "
         + ", ".join(_DTYPES),
     )
-    parser.add_argument("--threads", type=_positive, metavar="N", help="default: all cores")
+    parser.add_argument("--threads", type=_threads, metavar="N", help="default: all cores")
     parser.set_defaults(execute=_execute)
 
 
@@ -177,9 +177,10 @@ def _archive(text: str) -> Path:
     return Path(text)
 
 
-def _positive(text: str) -> int:
-    if not text.isdecimal() or int(text) == 0:
-        raise argparse.ArgumentTypeError(f"{text!r} is no positive integer")
+def _threads(text: str) -> int:
+    most = settings.most_threads()
+    if not text.isdecimal() or len(text) > 9 or not 1 <= int(text) <= most:
+        raise argparse.ArgumentTypeError(f"must be between 1 and {most}, got {text!r}")
     return int(text)
 
 
