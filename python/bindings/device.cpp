@@ -76,8 +76,9 @@ py::dict describe_launch(const device::Call& call, const device::Launch& launch)
 
 // Name, dtype, shape, strides in bytes.
 py::tuple describe_tensor(const Parameter& parameter, const TensorView& view) {
-    py::tuple shape(view.rank), strides(view.rank);
-    for (int axis = 0; axis < view.rank; ++axis) {
+    const int rank = view.stored_rank();  // which a call that returns at once may exceed
+    py::tuple shape(rank), strides(rank);
+    for (int axis = 0; axis < rank; ++axis) {
         shape[axis] = view.shape[axis];
         strides[axis] = view.strides[axis];
     }

@@ -28,7 +28,7 @@ struct Case {
     }
 };
 
-// Of one core; planes by whole planes' elements.
+// What one core has.
 struct Core {
     int64_t elements = 0, loads = 0;
     int64_t first = -1, end = 0;  // planes
@@ -42,7 +42,7 @@ struct Runs : kernels::PoolGeometry<T> {
     Core walk(const Case& c) {
         Core core;
         while (this->next_run()) {
-            // Planes and rows that the run has; those of tall lanes are counted as planes.
+            // Of tall lanes the rows of each plane, else those of the run.
             const bool is_single = c.t.traversal == kPoolColumns;
             const int64_t most = this->planes_ * (is_single ? 1 : c.t.lanes);
             const int64_t planes =
@@ -59,7 +59,7 @@ struct Runs : kernels::PoolGeometry<T> {
     }
 };
 
-// Elements of grad_output that a load of lanes takes, if it is inside.
+// Loads stay inside grad_output.
 template <typename T>
 void check_loads(const Case& c, Core& core) {
     kernels::PoolLoads<T> loads(c.t);
@@ -67,14 +67,15 @@ void check_loads(const Case& c, Core& core) {
     kernels::LanesShape shape;
     while (loads.next(shape)) {
         const int64_t lanes = shape.lanes;
-        const int64_t length =
-            (shape.rows - 1) * static_cast<int64_t>(shape.row_stride) + shape.columns;
+        int64_t length = shape.columns;
+        if (shape.rows > 1) length += (shape.rows - 1) * static_cast<int64_t>(shape.row_stride);
         const int64_t offset = static_cast<int64_t>(shape.offset);
         const int64_t stride = static_cast<int64_t>(shape.lane_stride);
         c.require(lanes + (shape.rest > 0) >= 1 && lanes <= 16, "lanes of a load", lanes);
-        const int64_t end =
-            shape.rest > 0 ? offset + lanes * stride + shape.rest : offset + (lanes - 1) * stride;
-        c.require(offset >= 0 && end + (shape.rest > 0 ? 0 : length) <= all, "a load outside", end);
+        // Behind the last whole lane, and the short one behind that.
+        const int64_t whole = lanes > 0 ? offset + (lanes - 1) * stride + length : 0;
+        const int64_t rest = shape.rest > 0 ? offset + lanes * stride + shape.rest : 0;
+        c.require(offset >= 0 && std::max(whole, rest) <= all, "a load outside", offset);
         ++core.loads;
     }
 }
