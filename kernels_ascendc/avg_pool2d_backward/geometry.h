@@ -8,7 +8,7 @@
 namespace kernels {
 
 struct PoolRange {
-    int64_t begin, end;
+    int64_t begin = 0, end = 0;
 };
 
 template <typename T>
