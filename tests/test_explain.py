@@ -11,16 +11,10 @@ import pytest
 from arrays import FLOAT16, FLOAT32, FLOAT64
 from subprocesses import run_python
 
-
-def zeros(shape: tuple[int, ...], axes: tuple[int, ...] | None = None) -> np.ndarray:
-    return np.zeros(shape, FLOAT32).transpose(axes)
-
-
-ROWS = zeros((6, 40))
-CHANNELS = zeros((40,))
-PERMUTED = zeros((64, 64, 8, 8), (3, 1, 0, 2))
-PERMUTED_CHANNELS = zeros((64,))
-SMALL, LARGE = zeros((2, 3, 4, 4)), zeros((2, 3, 8, 8))
+ROWS, CHANNELS = np.zeros((6, 40), FLOAT32), np.zeros(40, FLOAT32)
+PERMUTED = np.zeros((64, 64, 8, 8), FLOAT32).transpose(3, 1, 0, 2)
+DENSE, PERMUTED_CHANNELS = np.zeros(PERMUTED.shape, FLOAT32), np.zeros(64, FLOAT32)
+SMALL, LARGE = np.zeros((2, 3, 4, 4), FLOAT32), np.zeros((2, 3, 8, 8), FLOAT32)
 
 
 @pytest.mark.parametrize(
@@ -34,7 +28,7 @@ SMALL, LARGE = zeros((2, 3, 4, 4)), zeros((2, 3, 8, 8))
         ),
         (
             "softmax_backward",
-            {"grad_output": PERMUTED, "output": PERMUTED, "dim": 1, "out": zeros(PERMUTED.shape)},
+            {"grad_output": PERMUTED, "output": PERMUTED, "dim": 1, "out": DENSE},
             "panels",
         ),
         ("prelu_backward", {"grad_output": ROWS, "input": ROWS, "weight": CHANNELS}, ""),

@@ -39,7 +39,7 @@ class Plan(dict[str, Any]):
         lines.append(f"moves: {self['moved_bytes']} bytes")
         copies = self["copies"]
         lines.append(f"copies: {f'operands in {copies}' if copies else 'none'}")
-        lines.append(f"tasks: {self['tasks']}, for up to {self['threads']} threads")
+        lines.append(f"tasks: {self['tasks']}, threads: at most {self['threads']}")
         return "\n".join([*lines, f"workspace: {self['workspace_size']} bytes"])
 
 
