@@ -59,11 +59,11 @@ struct Runs : kernels::PoolGeometry<T> {
     }
 };
 
-// Loads stay inside grad_output.
+// Loads are of the core's planes.
 template <typename T>
 void check_loads(const Case& c, Core& core) {
     kernels::PoolLoads<T> loads(c.t);
-    const int64_t all = c.t.planes * c.t.grad_height * c.t.grad_width;
+    const int64_t plane = c.t.grad_height * c.t.grad_width;
     kernels::LanesShape shape;
     while (loads.next(shape)) {
         const int64_t lanes = shape.lanes;
@@ -75,7 +75,8 @@ void check_loads(const Case& c, Core& core) {
         // Behind the last whole lane, and the short one behind that.
         const int64_t whole = lanes > 0 ? offset + (lanes - 1) * stride + length : 0;
         const int64_t rest = shape.rest > 0 ? offset + lanes * stride + shape.rest : 0;
-        c.require(offset >= 0 && std::max(whole, rest) <= all, "a load outside", offset);
+        c.require(offset >= core.first * plane && std::max(whole, rest) <= core.end * plane,
+                  "a load of other planes", offset);
         ++core.loads;
     }
 }

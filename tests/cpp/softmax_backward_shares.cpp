@@ -1,5 +1,5 @@
-// The chunks of strips as the kernel's own code takes them: those of all blocks are every row or
-// element of every strip once, where it lies in memory, and fit their buffers.
+// What blocks take, by the kernel's own code: every plane or strip once, of strips every row or
+// element in chunks that fit their buffers, and where it lies in memory.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -84,7 +84,17 @@ std::vector<Piece> walk(const Case& c) {
     return pieces;
 }
 
-void check(const Case& c, uint32_t blocks) {
+void check_items(const Case& c, int64_t teams) {
+    int64_t end = 0;
+    for (int64_t team = 0; team < teams; ++team) {
+        const kernels::TeamShare share(c.t, teams, team);
+        c.require(share.first == end && share.last > end, "items of a team", share.first);
+        end = share.last;
+    }
+    c.require(end == c.t.items, "items without a team", end);
+}
+
+void check_strips(const Case& c, uint32_t blocks) {
     std::vector<std::vector<Piece>> of_block(blocks);
     ascendc_emulator::launch(__CCE_AICORE__, "walk", blocks,
                              [&] { of_block[AscendC::GetBlockIdx()] = walk(c); });
@@ -117,8 +127,9 @@ int main() {
                 Case c{{outer, length, inner, in, out}, {}};
                 uint32_t blocks = 0;
                 if (!softmax_backward::tile(c.shape, product, c.t, blocks)) continue;
+                check_items(c, blocks / c.t.parts);
                 if (c.t.traversal != kSoftmaxColumns && !c.is_packed()) continue;
-                check(c, blocks);
+                check_strips(c, blocks);
                 ++checked;
             }
         }
