@@ -91,6 +91,7 @@ def test_peers_run_or_are_skipped_in_one_line(peer: str, tmp_path: Path) -> None
         (("--dtypes", "float8"), "float8"),
         (("--peers", "nobody"), "nobody"),
         (("--threads", "0"), "'0'"),
+        (("--threads", "1,1000000"), "--threads: must be between 1 and"),
         (("--rounds", "0"), "--rounds"),
         (("--cases", "no such case"), "--list"),
         (("--cases", "no such case", "--list"), "--cases"),

@@ -3,9 +3,18 @@ from __future__ import annotations
 import argparse
 from typing import Any, NoReturn
 
+from ascend_grad import settings
+
 
 class CommandError(Exception):
     """A failure that the user can mend; the text is one line."""
+
+
+def thread_count(text: str) -> int:
+    most = settings.most_threads()
+    if not text.isdecimal() or len(text) > 9 or not 1 <= int(text) <= most:
+        raise argparse.ArgumentTypeError(f"must be between 1 and {most}, got {text!r}")
+    return int(text)
 
 
 class Parser(argparse.ArgumentParser):

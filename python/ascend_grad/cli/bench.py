@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ascend_grad.bench import cases, contenders
-from ascend_grad.cli._common import CommandError
+from ascend_grad.cli._common import CommandError, thread_count
 
 # Rounds; seconds of a sample; seconds of rest before it, in which others' workers stop spinning.
 _EFFORTS = {"full": (7, 0.004, 0.005), "quick": (3, 0.001, 0.005), "smoke": (1, 1e-5, 0.0)}
@@ -42,7 +42,7 @@ def register(commands: Any) -> None:
         "random ones, or each operator over the size of its data",
     )
     add("--seed", type=int, default=0, metavar="N", help="of the random ones. Default: 0")
-    add("--threads", type=_words, metavar="N,...", help="Default: 1 and all cores")
+    add("--threads", type=_thread_counts, metavar="N,...", help="Default: 1 and all cores")
     add(
         "--peers",
         type=_words,
@@ -71,6 +71,10 @@ def register(commands: Any) -> None:
 
 def _words(text: str) -> list[str]:
     return [word for word in text.split(",") if word]
+
+
+def _thread_counts(text: str) -> list[int]:
+    return [thread_count(word) for word in _words(text)]
 
 
 def _execute(options: argparse.Namespace) -> None:
@@ -149,16 +153,13 @@ def _chosen(options: argparse.Namespace) -> list[tuple[cases.Case, str, int]]:
 def _jobs(options: argparse.Namespace) -> Iterator[tuple[cases.Case, str, int]]:
     dtypes = options.dtypes or (cases.DTYPES if options.suite == "table" else ["float32"])
     _require(options, "--dtypes", dtypes, cases.DTYPES)
-    threads = options.threads or dict.fromkeys(("1", str(os.cpu_count() or 1)))
-    for word in threads:
-        if not word.isdecimal() or int(word) == 0:
-            options.parser.error(f"--threads: {word!r} is no positive integer")
+    threads = options.threads or dict.fromkeys((1, os.cpu_count() or 1))
     for case in cases.grid(options.suite, options.effort == "smoke", options.seed):
         if options.ops and not any(word in case.operator for word in options.ops):
             continue
         if options.cases and not any(_fits(case.name, pattern) for pattern in options.cases):
             continue
-        yield from ((case, dtype, int(count)) for dtype in dtypes for count in threads)
+        yield from ((case, dtype, count) for dtype in dtypes for count in threads)
 
 
 def _fits(name: str, pattern: str) -> bool:

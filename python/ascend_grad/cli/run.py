@@ -20,7 +20,7 @@ import numpy as np
 
 from ascend_grad import _core, ops, settings
 from ascend_grad.cli._arrays import read_array, read_arrays, split_source, write_arrays
-from ascend_grad.cli._common import CommandError, Parser
+from ascend_grad.cli._common import CommandError, Parser, thread_count
 
 _FILES = """\
 An array FILE is FILE.npy, FILE.npz:NAME, or a FILE.npz that holds one array or one named as the
@@ -114,7 +114,7 @@ def _add_operator(operators: Any, name: str) -> None:
         help=f"dtype of all results or of one ({', '.join(signature.results)}): "
         + ", ".join(_DTYPES),
     )
-    parser.add_argument("--threads", type=_threads, metavar="N", help="default: all cores")
+    parser.add_argument("--threads", type=thread_count, metavar="N", help="default: all cores")
     parser.set_defaults(execute=_execute)
 
 
@@ -175,13 +175,6 @@ def _archive(text: str) -> Path:
     if not text.endswith(".npz"):
         raise argparse.ArgumentTypeError(f"results are saved in an .npz file, got {text!r}")
     return Path(text)
-
-
-def _threads(text: str) -> int:
-    most = settings.most_threads()
-    if not text.isdecimal() or len(text) > 9 or not 1 <= int(text) <= most:
-        raise argparse.ArgumentTypeError(f"must be between 1 and {most}, got {text!r}")
-    return int(text)
 
 
 def _member_of(kind: type[enum.IntEnum]) -> Callable[[str], int]:
