@@ -153,12 +153,13 @@ static void views() {
         Shape storage;
         const char* word;
     } rows[] = {
-        {{2, 3}, {3, 1}, 1, {6}, "storage"},
+        {{2, 3}, {3, 1}, 1, {6}, "storage of size 6, but shape (2, 3) with strides (12, 4)"},
+        {{2, 3}, {3, 1}, 1, {6}, "bytes and offset 1 leaves it"},
         {{2, 3}, {4, 1}, 0, {6}, "storage"},
         {{2, 3}, {3, 1}, 0, {}, "storage"},
         {{2, 3}, {3, 1}, 0, {-6}, "storage"},
         {{2, 3}, {3, -1}, 2, {6}, "strides"},
-        {{2, 3}, {3, 1}, -1, {6}, "offset"},
+        {{2, 3}, {3, 1}, -1, {6}, "offset must not be negative, got -1"},
         {{2, 3}, {large, 1}, 0, {large}, "63 bits"},
         {{2, 3}, {3, large}, 0, {6}, "63 bits"},
         {{2, 3}, {3, 1}, large, {large}, "63 bits"},
