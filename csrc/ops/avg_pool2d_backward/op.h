@@ -107,9 +107,7 @@ struct AvgPool2dBackward {
         Panels panels;
 
         // Whether every operand is read and written where it lies.
-        bool is_direct() const {
-            return staged_channels == 0 && !transposes && !stages && !gathers;
-        }
+        bool is_direct() const { return staged_channels == 0 && !transposes && !gathers; }
     };
 
     struct Kernels {
