@@ -1,4 +1,6 @@
 // Events, barriers and control registers of one core.
+#include <algorithm>
+
 #include "launch.h"
 
 namespace ascendc_emulator {
@@ -65,17 +67,31 @@ bool check_event(Core& core, const Instr& instr, HardEvent event, int32_t id) {
     return false;
 }
 
-// The lowest id that is free, reserved; reports where none is.
-int reserve_event(Core& core, HardEvent event, const Instr& instr) {
-    uint32_t& reserved = core.reserved_events[static_cast<int>(event)];
-    for (int id = 0; id < core.soc.event_ids; ++id) {
-        if ((reserved >> id & 1u) != 0) continue;
-        reserved |= 1u << id;
-        return id;
-    }
+// The lowest id that nobody has reserved; reports where there is none.
+int free_event(Core& core, HardEvent event, const Instr& instr) {
+    const uint32_t reserved = core.reserved_events[static_cast<int>(event)];
+    for (int id = 0; id < core.soc.event_ids; ++id)
+        if ((reserved >> id & 1u) == 0) return id;
     core.report(core.make("event-exhausted", instr,
                           "all event ids of " + event_name(event) + " are reserved"));
     return -1;
+}
+
+int reserve_event(Core& core, HardEvent event, const Instr& instr) {
+    const int id = free_event(core, event, instr);
+    if (id >= 0) core.reserved_events[static_cast<int>(event)] |= 1u << id;
+    return id;
+}
+
+// The flag is set, and `why` it should not be. `earlier`: the SetFlag, where the kernel has one.
+void report_set_twice(Core& core, const Instr& instr, HardEvent event, int id,
+                      const std::string& why, const Flag* earlier) {
+    if (!core.launch.options.check_sync) return;
+    Report r = core.make("event-set-twice", instr,
+                         event_name(event) + " id " + std::to_string(id) + " is " + why);
+    if (earlier != nullptr) r.other = "SetFlag at " + at(earlier->loc);
+    r.index = id;
+    core.report(std::move(r));
 }
 
 // The event between two pipes; -1 where there is none.
@@ -94,8 +110,16 @@ Flag Core::make_queue_flag(Pipe from, Pipe to, const Instr& instr) {
     // Within a pipe queues put a barrier.
     flag.event = from == to ? -1 : event_between(from, to);
     if (flag.event < 0) return flag;
-    flag.id = reserve_event(*this, static_cast<HardEvent>(flag.event), instr);
-    if (flag.id >= 0) queue_events[flag.event] |= 1u << flag.id;
+    const auto event = static_cast<HardEvent>(flag.event);
+    flag.id = reserve_event(*this, event, instr);
+    if (flag.id < 0) return flag;
+    queue_events[flag.event] |= 1u << flag.id;
+    const auto by_hand = flags.find({flag.event, flag.id});
+    if (by_hand != flags.end() && by_hand->second.set)
+        report_set_twice(*this, instr, event, flag.id,
+                         "set by hand, though not reserved by AllocEventID: the queue takes and "
+                         "sets it, too",
+                         &by_hand->second);
     return flag;
 }
 
@@ -121,18 +145,12 @@ void set_flag(HardEvent event, int32_t id, Loc loc) {
     if (!check_event(core, instr, event, id)) return;
     Flag& flag = core.flags[{static_cast<int>(event), id}];
     const bool by_queue = (core.queue_events[static_cast<int>(event)] >> id & 1u) != 0;
-    if ((flag.set || by_queue) && core.launch.options.check_sync) {
-        Report r = core.make(
-            "event-set-twice", instr,
-            event_name(event) + " id " + std::to_string(id) +
-                (flag.set ? " is already set: a WaitFlag is missing in between"
-                          : " is set by a queue: take an id from AllocEventID or FetchEventID"));
-        if (flag.set)
-            r.other = "SetFlag at " + std::string(flag.loc.file ? flag.loc.file : "?") + ":" +
-                      std::to_string(flag.loc.line);
-        r.index = id;
-        core.report(std::move(r));
-    }
+    if (flag.set)
+        report_set_twice(core, instr, event, id, "already set: a WaitFlag is missing in between",
+                         &flag);
+    else if (by_queue)
+        report_set_twice(core, instr, event, id,
+                         "set by a queue: take an id from AllocEventID or FetchEventID", nullptr);
     flag = core.make_flag(static_cast<Pipe>(ends_of(event).from), loc);
 }
 
@@ -156,22 +174,14 @@ void wait_flag(HardEvent event, int32_t id, Loc loc) {
 AscendC::TEventID fetch_event(HardEvent event, Loc loc) {
     Core& core = current_core("FetchEventID");
     const Instr instr = core.begin("FetchEventID", kS, loc);
-    const uint32_t reserved = core.reserved_events[static_cast<int>(event)];
-    for (int id = 0; id < core.soc.event_ids; ++id) {
-        const auto it = core.flags.find({static_cast<int>(event), id});
-        const bool set = it != core.flags.end() && it->second.set;
-        if ((reserved >> id & 1u) == 0 && !set) return static_cast<AscendC::TEventID>(id);
-    }
-    core.report(core.make("event-exhausted", instr,
-                          "all event ids of " + event_name(event) + " are in use"));
-    return 0;
+    // Reserves nothing: the same id again until AllocEventID or a queue takes it.
+    return static_cast<AscendC::TEventID>(std::max(free_event(core, event, instr), 0));
 }
 
 AscendC::TEventID alloc_event(HardEvent event, Loc loc) {
     Core& core = current_core("AllocEventID");
     const Instr instr = core.begin("AllocEventID", kS, loc);
-    const int id = reserve_event(core, event, instr);
-    return static_cast<AscendC::TEventID>(id < 0 ? 0 : id);
+    return static_cast<AscendC::TEventID>(std::max(reserve_event(core, event, instr), 0));
 }
 
 void release_event(HardEvent event, AscendC::TEventID id, Loc loc) {

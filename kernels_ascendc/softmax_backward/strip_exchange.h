@@ -92,7 +92,7 @@ class StripExchange {
                          uint32_t count) {
         wait_for<HardEvent::V_MTE3>();
         if (count > 0) DataCopy(to, from, count);
-        sent_ = static_cast<event_t>(GetTPipePtr()->FetchEventID(HardEvent::MTE3_MTE2));
+        sent_ = new_event<HardEvent::MTE3_MTE2>();
         SetFlag<HardEvent::MTE3_MTE2>(sent_);
         is_sent_ = true;
         arrive();
@@ -110,7 +110,7 @@ class StripExchange {
 #else
         SyncAll(sync_, sync_buffer_.Get<int32_t>());
 #endif
-        if (is_sent_) WaitFlag<HardEvent::MTE3_MTE2>(sent_);
+        if (is_sent_) end_event<HardEvent::MTE3_MTE2>(sent_);
         is_sent_ = false;
     }
 
