@@ -45,9 +45,7 @@ void piece_out(Core& core, const Instr& instr, const GmTensor& gm, uint64_t offs
     auto buffer = core.gm_range(instr, gm, offset, bytes);
     if (!buffer) return;
     const auto start = static_cast<uint64_t>(gm.address - buffer->begin) + offset;
-    const bool defer = core.atomic == rt::Atomic::add &&
-                       (core.atomic_dtype == DType::f32 || core.atomic_dtype == DType::f16 ||
-                        core.atomic_dtype == DType::bf16);
+    const bool defer = core.atomic == rt::Atomic::add && is_float(core.atomic_dtype);
     if (!defer) settle(core, *buffer);
     const bool good = !core.launch.options.check_memory || core.ub_init.all(ub, ub + bytes);
     gm_access(core, instr, *buffer, start, bytes, true, [&](uint64_t b, uint64_t e) {
@@ -141,7 +139,7 @@ void copy_in(const UbTensor& dst, const GmTensor& src, const CopyCall& call, Loc
 void copy_out(const GmTensor& dst, const UbTensor& src, const CopyCall& call, Loc loc) {
     Core& core = current_core(call.name);
     Instr instr = core.begin(call.name, kMte3, loc);
-    instr.atomic = core.atomic != Atomic::none;
+    instr.atomic = core.atomic_kind();
     if (!check_copy_shape(core, instr, call, src)) return;
     const uint64_t size = ub_block(call, src.element_size), step = size + call.src_gap;
     const auto ranges = stretches(src.address, step, call.block_bytes, call.block_count);

@@ -46,6 +46,10 @@ const char* dtype_name(DType dtype) {
     return kNames[static_cast<int>(dtype)];
 }
 
+bool is_float(DType dtype) {
+    return dtype == DType::f32 || dtype == DType::f16 || dtype == DType::bf16;
+}
+
 Core::Core(Launch& l, uint32_t b)
     : launch(l),
       soc(l.soc),
@@ -71,9 +75,7 @@ void Core::release() {
     site_cache_.clear();
 }
 
-bool Core::before(const Access& earlier, bool earlier_writes, const Access& now,
-                  bool now_writes) const {
-    if (earlier.atomic && now.atomic && earlier_writes && now_writes) return true;
+bool Core::before(const Access& earlier, bool earlier_writes, const Access& now) const {
     if (earlier.block() != block) return !remote.empty() && earlier.clock <= remote[earlier.agent];
     const int from = earlier.pipe(), to = now.pipe();
     if (from == to && in_order(to)) return true;
@@ -118,6 +120,11 @@ Access Core::stamp(const Instr& instr) const {
     a.agent = block * kPipes + instr.pipe;
     a.atomic = instr.atomic;
     return a;
+}
+
+uint8_t Core::atomic_kind() const {
+    if (atomic == rt::Atomic::none) return 0;
+    return static_cast<uint8_t>(static_cast<int>(atomic) * 16 + static_cast<int>(atomic_dtype));
 }
 
 Report Core::make(const char* rule, const Instr& instr, const std::string& message) const {

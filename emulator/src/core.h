@@ -85,7 +85,7 @@ struct Instr {
     Pipe pipe;
     uint32_t site = 0;
     uint32_t clock = 0;
-    bool atomic = false;
+    uint8_t atomic = 0;  // as in Access
 };
 
 struct PendingAtomic {
@@ -103,7 +103,7 @@ struct CachedStore {
 
 // A line of GM in the scalar data cache: who had written its bytes when it was taken in.
 struct CachedLine {
-    std::array<std::pair<uint32_t, uint32_t>, 64> writers{};  // (agent, clock)
+    std::array<std::pair<uint32_t, uint32_t>, GmBuffer::kLine> writers{};  // (agent, clock)
 };
 
 class Core final : public Order {
@@ -111,8 +111,7 @@ class Core final : public Order {
     Core(Launch& launch, uint32_t block);
 
     // Order within and across cores.
-    bool before(const Access& earlier, bool earlier_writes, const Access& now,
-                bool now_writes) const override;
+    bool before(const Access& earlier, bool earlier_writes, const Access& now) const override;
 
     Instr begin(const char* name, Pipe pipe, Loc loc);
     Access stamp(const Instr& instr) const;
@@ -145,9 +144,12 @@ class Core final : public Order {
                                        uint64_t bytes);
     void access_gm(const Instr& instr, GmBuffer& buffer, uint64_t begin, uint64_t end, bool writes,
                    bool cached = false);
+    void report_race(const Instr& instr, const GmBuffer& buffer, uint64_t begin, uint64_t end,
+                     bool writes, const Conflict& conflict);
     void check_shared_block(const Instr& instr, GmBuffer& buffer, uint64_t begin, uint64_t end);
     void check_cached_line(const Instr& instr, GmBuffer& buffer, uint64_t begin, uint64_t end);
-    void take_line(GmBuffer& buffer, uint64_t byte);
+    CachedLine& take_line(const GmBuffer& buffer, uint64_t byte);
+    uint8_t atomic_kind() const;
     void flush_atomics(const GmBuffer* only = nullptr);
 
     // Time and counts.
@@ -202,7 +204,7 @@ class Core final : public Order {
     std::vector<PendingAtomic> pending_atomics;
     uint64_t pending_bytes = 0;
     std::vector<CachedStore> cached_stores;
-    std::map<uintptr_t, CachedLine> cached_lines;  // address / 64 -> content of the data cache
+    std::map<std::pair<uint64_t, uint64_t>, CachedLine> cached_lines;  // (GM buffer, line of it)
 
     CoreCost cost;
     std::array<double, kPipes> time{};
@@ -233,5 +235,6 @@ std::string at(Loc loc);  // file:line
 std::string hex(uint64_t value);
 uint32_t size_of(DType dtype);
 const char* dtype_name(DType dtype);
+bool is_float(DType dtype);
 
 }  // namespace ascendc_emulator

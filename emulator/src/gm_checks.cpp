@@ -50,17 +50,17 @@ std::shared_ptr<GmBuffer> Core::gm_range(const Instr& instr, const GmTensor& t, 
 // Neighbouring bytes that another core wrote: the scalar unit's cache writes back whole lines, and
 // products without byte-exact copies whole blocks.
 void Core::check_shared_block(const Instr& instr, GmBuffer& buffer, uint64_t begin, uint64_t end) {
-    constexpr uint64_t kBlock = 32, kLine = 64;
+    constexpr uint64_t kBlock = 32, kLine = GmBuffer::kLine;
     const uint64_t first = begin / kLine * kLine;
     const uint64_t last = std::min((end + kLine - 1) / kLine * kLine, buffer.bytes);
     for (uint64_t byte = first < begin ? first : end; byte < last;
          byte = byte + 1 == begin ? end : byte + 1) {
         const Access other = buffer.history->last_write(byte);
-        if (other.clock == 0 || other.block() == block || other.atomic) continue;
+        if (other.clock == 0 || other.block() == block || other.atomic != 0) continue;
         const bool is_scalar = instr.pipe == kS || other.pipe() == kS;
         const uint64_t unit = is_scalar ? kLine : kBlock;
         if (byte / unit != begin / unit && byte / unit != (end - 1) / unit) continue;
-        if (before(other, true, stamp(instr), true)) continue;
+        if (before(other, true, stamp(instr))) continue;
         const bool is_rule = is_scalar || !soc.exact_gm_copy;
         if (!is_rule && !launch.options.notes) continue;
         Report r =
@@ -76,28 +76,24 @@ void Core::check_shared_block(const Instr& instr, GmBuffer& buffer, uint64_t beg
 }
 
 // The scalar unit takes whole lines into its data cache, where nothing that others write arrives.
-void Core::take_line(GmBuffer& buffer, uint64_t byte) {
-    const auto line = (reinterpret_cast<uintptr_t>(buffer.begin) + byte) / 64;
-    const auto [it, fresh] = cached_lines.try_emplace(line);
-    if (!fresh) return;
-    for (uint64_t i = 0; i < 64; ++i) {
-        const uint64_t at = line * 64 + i - reinterpret_cast<uintptr_t>(buffer.begin);
-        if (at >= buffer.bytes) continue;
-        const Access w = buffer.history->last_write(at);
+CachedLine& Core::take_line(const GmBuffer& buffer, uint64_t byte) {
+    const uint64_t line = byte / GmBuffer::kLine, first = line * GmBuffer::kLine;
+    const auto [it, fresh] = cached_lines.try_emplace({buffer.number, line});
+    const uint64_t bytes = fresh ? std::min(GmBuffer::kLine, buffer.bytes - first) : 0;
+    for (uint64_t i = 0; i < bytes; ++i) {
+        const Access w = buffer.history->last_write(first + i);
         it->second.writers[i] = {w.agent, w.clock};
     }
+    return it->second;
 }
 
 // A scalar load of [begin, end), page locked: stale when others wrote the line after it was taken.
 void Core::check_cached_line(const Instr& instr, GmBuffer& buffer, uint64_t begin, uint64_t end) {
     if (!launch.options.check_sync || soc.arch == 100) return;  // 910A cannot clean its cache
     for (uint64_t at = begin; at < end; ++at) {
-        take_line(buffer, at);
-        const auto address = reinterpret_cast<uintptr_t>(buffer.begin) + at;
+        const auto taken = take_line(buffer, at).writers[at % GmBuffer::kLine];
         const Access now = buffer.history->last_write(at);
-        if (cached_lines[address / 64].writers[address % 64] ==
-                std::make_pair(now.agent, now.clock) ||
-            now.agent == block * kPipes + kS)
+        if (taken == std::make_pair(now.agent, now.clock) || now.agent == block * kPipes + kS)
             continue;
         Report r = make("gm-cache", instr,
                         "reads a line that the data cache took in before the bytes were written: "
@@ -114,31 +110,39 @@ void Core::access_gm(const Instr& instr, GmBuffer& buffer, uint64_t begin, uint6
     if (!launch.options.check_sync) return;
     Access now = stamp(instr);
     now.cached = cached;
+    // Others do not read what a scalar store left in a data cache; what they write into its line is
+    // lost when the cache writes that back.
+    constexpr uint64_t kLine = GmBuffer::kLine;
+    const uint64_t first = writes ? begin / kLine * kLine : begin;
+    const uint64_t last = writes ? std::min((end + kLine - 1) / kLine * kLine, buffer.bytes) : end;
+    const uint64_t dirty = buffer.history->find_cached(first, last, now.agent);
+    const Access holder = dirty < last ? buffer.history->last_write(dirty) : Access();
     const Access previous = writes ? buffer.history->last_write(begin) : Access();
     const Conflict c = buffer.history->access(begin, end, now, writes, *this);
-    if (instr.atomic && previous.atomic && previous.block() != block &&
-        (remote.empty() || previous.clock > remote[previous.agent]) &&
-        (atomic_dtype == DType::f32 || atomic_dtype == DType::f16 || atomic_dtype == DType::bf16))
+    if (instr.atomic != 0 && previous.atomic != 0 && previous.block() != block &&
+        (remote.empty() || previous.clock > remote[previous.agent]) && is_float(atomic_dtype))
         note("float-atomic-order", instr,
              "floating-point atomics of several cores on one address: the sum depends on their "
              "order");
-    if (!c.found) {
-        if (writes && !instr.atomic) check_shared_block(instr, buffer, begin, end);
-        const Access w = writes ? Access() : buffer.history->last_write(begin);
-        if (w.cached && w.clock != 0 && (w.block() != block || instr.pipe != kS)) {
-            Report r = make("gm-cache", instr,
-                            "reads bytes that a scalar store left in the data cache: "
-                            "DataCacheCleanAndInvalid is missing",
-                            buffer, begin, end, static_cast<int64_t>(begin));
-            r.other = site_text(w);
-            report(std::move(r));
-        }
-        return;
-    }
+    if (c.found) return report_race(instr, buffer, begin, end, writes, c);
+    if (writes && instr.atomic == 0) check_shared_block(instr, buffer, begin, end);
+    // Of another core's store that is not ordered with this one the rules above speak.
+    if (dirty == last || (holder.block() != block && !before(holder, true, now))) return;
+    Report r =
+        make("gm-cache", instr,
+             std::string(writes ? "writes into a line" : "reads bytes") +
+                 " that a scalar store left in the data cache: DataCacheCleanAndInvalid is missing",
+             buffer, begin, end, static_cast<int64_t>(dirty));
+    r.other = site_text(holder);
+    report(std::move(r));
+}
+
+void Core::report_race(const Instr& instr, const GmBuffer& buffer, uint64_t begin, uint64_t end,
+                       bool writes, const Conflict& c) {
     const bool foreign = c.other.block() != block;
     // Which core comes second is luck: name the reader first, else the higher core.
     const bool swap = foreign && (writes != c.other_writes ? writes : c.other.block() > block);
-    Access mine = now, theirs = c.other;
+    Access mine = stamp(instr), theirs = c.other;
     bool first_writes = writes, second_writes = c.other_writes;
     if (swap) {
         std::swap(mine, theirs);

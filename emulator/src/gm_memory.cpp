@@ -77,7 +77,7 @@ void* GmAlloc(size_t bytes) {
     auto* word = static_cast<uint64_t*>(memory);
     std::fill_n(word, words, kPoison);
     auto buffer = GmRegistry::instance().add(static_cast<uint8_t*>(memory), bytes, false);
-    buffer->owned = buffer->poisoned = true;
+    buffer->poisoned = true;
     return memory;
 }
 

@@ -23,14 +23,16 @@ struct GmBuffer {
     uint64_t bytes;
     uint64_t number;  // order of allocation, from 1
     std::string name;
-    bool owned = false;  // by GmAlloc
-    bool poisoned = false;
+    bool poisoned = false;  // by GmAlloc
     InitMap init;
     InitMap stored_garbage;              // bytes into which a kernel stored data that nobody wrote
     std::unique_ptr<AccessMap> history;  // fresh for every launch that touches the buffer
     std::atomic<uint64_t> launch{0};     // which launch that was
 
     static constexpr uint32_t kPage = 4096;
+    // Lines of the scalar unit's data cache count from the begin of a buffer, as on the device,
+    // wherever the host has put it: none lies in two pages.
+    static constexpr uint64_t kLine = 64;
     std::mutex& lock_of(uint64_t byte) { return locks_[byte / kPage % locks_.size()]; }
     // fn(b, e) for the part of [first, last) in each page, with the page locked.
     template <typename Fn>

@@ -81,15 +81,18 @@ void clean_cache(const uint8_t* address, bool entire, Loc loc) {
     Core& core = current_core("DataCacheCleanAndInvalid");
     core.begin("DataCacheCleanAndInvalid", kS, loc);
     const uint32_t agent = core.block * kPipes + kS;
-    const uintptr_t line = reinterpret_cast<uintptr_t>(address) / 64;
-    if (entire)
+    std::pair<uint64_t, uint64_t> line;  // (GM buffer, line of it)
+    if (entire) {
         core.cached_lines.clear();
-    else
+    } else if (const auto buffer = GmRegistry::instance().find(address)) {
+        const auto offset = static_cast<uint64_t>(address - buffer->begin);
+        line = {buffer->number, offset / GmBuffer::kLine};
         core.cached_lines.erase(line);
+    }
     auto& stores = core.cached_stores;
     const auto cleaned = [&](const CachedStore& store) {
-        const auto at = reinterpret_cast<uintptr_t>(store.buffer->begin) + store.begin;
-        if (!entire && at / 64 != line) return false;
+        if (!entire && line != std::make_pair(store.buffer->number, store.begin / GmBuffer::kLine))
+            return false;
         store.buffer->locked_pages(store.begin, store.end, [&](uint64_t b, uint64_t e) {
             if (store.buffer->history) store.buffer->history->uncache(b, e, agent);
         });

@@ -20,9 +20,13 @@ AccessMap::Record& AccessMap::Record::operator=(const Record& other) {
     write = other.write;
     read[0] = other.read[0];
     read[1] = other.read[1];
-    more_reads =
-        other.more_reads ? std::make_unique<std::vector<Access>>(*other.more_reads) : nullptr;
+    more = other.more ? std::make_unique<More>(*other.more) : nullptr;
     return *this;
+}
+
+AccessMap::More& AccessMap::Record::rest() {
+    if (!more) more = std::make_unique<More>();
+    return *more;
 }
 
 AccessMap::AccessMap(uint64_t bytes, uint32_t page_bytes)
@@ -39,14 +43,28 @@ void AccessMap::add_read(Record& record, const Access& now) {
             return;
         }
     }
-    if (!record.more_reads) record.more_reads = std::make_unique<std::vector<Access>>();
-    for (Access& r : *record.more_reads) {
+    auto& reads = record.rest().reads;
+    for (Access& r : reads) {
         if (r.agent == now.agent) {
             r = now;
             return;
         }
     }
-    record.more_reads->push_back(now);
+    reads.push_back(now);
+}
+
+// The last write stays beside an atomic one: what commutes with that may be unordered with this.
+void AccessMap::keep_write(Record& record, const Access& now) {
+    const auto alike = [&](const Access& w) {
+        return w.agent == now.agent && w.atomic == now.atomic;
+    };
+    if (record.write.clock == 0 || alike(record.write)) return;
+    auto& writes = record.rest().writes;
+    const auto older = std::find_if(writes.begin(), writes.end(), alike);
+    if (older == writes.end())
+        writes.push_back(record.write);
+    else
+        *older = record.write;
 }
 
 void AccessMap::apply(Record& record, uint64_t byte, const Access& now, bool writes,
@@ -54,21 +72,29 @@ void AccessMap::apply(Record& record, uint64_t byte, const Access& now, bool wri
     if (!conflict.found) {
         const auto check = [&](const Access& earlier, bool earlier_writes) {
             if (earlier.clock == 0 || conflict.found) return;
-            if (order.before(earlier, earlier_writes, now, writes)) return;
+            const bool commute = writes && earlier_writes && now.atomic != 0;
+            if (commute && earlier.atomic == now.atomic) return;
+            if (order.before(earlier, earlier_writes, now)) return;
             conflict = {true, earlier, earlier_writes, byte};
         };
         check(record.write, true);
+        if (record.more)
+            for (const Access& w : record.more->writes) check(w, true);
         if (writes) {
             check(record.read[0], false);
             check(record.read[1], false);
-            if (record.more_reads)
-                for (const Access& r : *record.more_reads) check(r, false);
+            if (record.more)
+                for (const Access& r : record.more->reads) check(r, false);
         }
     }
     if (!writes) return add_read(record, now);
+    if (now.atomic != 0) {
+        keep_write(record, now);
+    } else {
+        record.read[0] = record.read[1] = Access();
+        record.more.reset();
+    }
     record.write = now;
-    record.read[0] = record.read[1] = Access();
-    record.more_reads.reset();
 }
 
 void AccessMap::access_block(Block& block, uint64_t base, uint64_t begin, uint64_t end,
@@ -82,7 +108,7 @@ void AccessMap::access_block(Block& block, uint64_t base, uint64_t begin, uint64
     }
     for (uint64_t b = begin; b < end; ++b)
         apply(block.bytes[b - base], b, now, writes, order, conflict);
-    if (whole && writes) {
+    if (whole && writes && now.atomic == 0) {
         block.record = std::move(block.bytes[0]);
         block.bytes.reset();
     }
@@ -91,6 +117,7 @@ void AccessMap::access_block(Block& block, uint64_t base, uint64_t begin, uint64
 void AccessMap::access_page(Page& page, uint64_t base, uint64_t begin, uint64_t end,
                             const Access& now, bool writes, const Order& order,
                             Conflict& conflict) {
+    page.cached = page.cached || now.cached;
     const bool whole = begin == base && end == base + page_bytes_;
     const uint64_t blocks = page_bytes_ / kBlock;
     if (!page.blocks) {
@@ -102,7 +129,7 @@ void AccessMap::access_page(Page& page, uint64_t base, uint64_t begin, uint64_t 
     for (uint64_t b = begin / kBlock * kBlock; b < end; b += kBlock)
         access_block(page.blocks[(b - base) / kBlock], b, std::max(b, begin),
                      std::min(b + kBlock, end), now, writes, order, conflict);
-    if (whole && writes) {
+    if (whole && writes && now.atomic == 0) {
         page.record = std::move(page.blocks[0].record);
         page.blocks.reset();
     }
@@ -126,6 +153,20 @@ Access AccessMap::last_write(uint64_t byte) const {
     if (!page->blocks) return page->record.write;
     const Block& block = page->blocks[byte % page_bytes_ / kBlock];
     return block.bytes ? block.bytes[byte % kBlock].write : block.record.write;
+}
+
+uint64_t AccessMap::find_cached(uint64_t begin, uint64_t end, uint32_t agent) const {
+    for (uint64_t byte = begin; byte < end;) {
+        const auto& page = pages_[byte / page_bytes_];
+        uint64_t step = page_bytes_;  // bytes with one record
+        if (page && page->cached) {
+            const Access write = last_write(byte);
+            if (write.cached && write.agent != agent) return byte;
+            if (page->blocks) step = page->blocks[byte % page_bytes_ / kBlock].bytes ? 1 : kBlock;
+        }
+        byte = (byte / step + 1) * step;
+    }
+    return end;
 }
 
 void AccessMap::uncache(uint64_t begin, uint64_t end, uint32_t agent) {

@@ -18,8 +18,8 @@ const char* pipe_name(int pipe);
 struct Access {
     uint32_t clock = 0;
     uint32_t site = 0;
-    uint32_t agent = 0;  // block * kPipes + pipe
-    bool atomic = false;
+    uint32_t agent = 0;   // block * kPipes + pipe
+    uint8_t atomic = 0;   // of an atomic write: its operation and element type; equal ones commute
     bool cached = false;  // scalar store to GM that still sits in the data cache
 
     int pipe() const { return static_cast<int>(agent % kPipes); }
@@ -29,8 +29,7 @@ struct Access {
 // Decides whether an earlier access is ordered before the current one.
 class Order {
   public:
-    virtual bool before(const Access& earlier, bool earlier_writes, const Access& now,
-                        bool now_writes) const = 0;
+    virtual bool before(const Access& earlier, bool earlier_writes, const Access& now) const = 0;
 
   protected:
     ~Order() = default;
@@ -52,22 +51,29 @@ class AccessMap {
                     const Order& order);
     // Last writer of a byte.
     Access last_write(uint64_t byte) const;
-    // Applies `change` to the records that overlap [begin, end).
+    // First byte of [begin, end) whose last write sits in the data cache of another agent than
+    // `agent`; end when there is none.
+    uint64_t find_cached(uint64_t begin, uint64_t end, uint32_t agent) const;
+    // The agent's writes in [begin, end) have left its data cache.
     void uncache(uint64_t begin, uint64_t end, uint32_t agent);
     void clear();
-    uint32_t page_bytes() const { return page_bytes_; }
 
   private:
+    // Reads since the last write, and the writes before atomic ones.
+    struct More {
+        std::vector<Access> reads, writes;
+    };
     struct Record {
         Access write;
         Access read[2];
-        std::unique_ptr<std::vector<Access>> more_reads;
+        std::unique_ptr<More> more;
 
         Record() = default;
         Record(const Record& other);
         Record& operator=(const Record& other);
         Record(Record&&) = default;
         Record& operator=(Record&&) = default;
+        More& rest();
     };
     struct Block {
         Record record;
@@ -76,11 +82,13 @@ class AccessMap {
     struct Page {
         Record record;
         std::unique_ptr<Block[]> blocks;
+        bool cached = false;  // a write went through a data cache
     };
 
     void apply(Record& record, uint64_t byte, const Access& now, bool writes, const Order& order,
                Conflict& conflict);
     static void add_read(Record& record, const Access& now);
+    static void keep_write(Record& record, const Access& now);
     void access_page(Page& page, uint64_t base, uint64_t begin, uint64_t end, const Access& now,
                      bool writes, const Order& order, Conflict& conflict);
     void access_block(Block& block, uint64_t base, uint64_t begin, uint64_t end, const Access& now,
