@@ -44,10 +44,12 @@ uint32_t add_buffer(const Use& use, uint32_t pool, UbBuffer buffer, uint64_t byt
     return index;
 }
 
-void check_pool(const Use& use, uint32_t pool) {
+void check_request(const Use& use, uint32_t pool, uint32_t number, uint32_t bytes) {
+    if (bytes == 0)
+        use.core.report(use.core.make("illegal-argument", use.instr, "a buffer of 0 bytes"));
     if (pool != 0 && use.core.pools[pool].dead)
         use.core.report(use.core.make("stale-tensor", use.instr, "the buffer pool was reset"));
-    if (live_buffers(use.core) >= kMaxBuffers)
+    if (live_buffers(use.core) + number > kMaxBuffers)
         use.core.report(
             use.core.make("buffer-limit", use.instr, "a kernel has at most 64 buffers at a time"));
 }
@@ -138,12 +140,11 @@ uint32_t queue_init(TPosition src, TPosition dst, uint32_t depth, uint32_t numbe
                     uint32_t pool, Loc loc) {
     const Use use = scalar("InitBuffer", loc);
     Core& core = use.core;
-    check_pool(use, pool);
     if (number == 0 || number > kMaxBuffers)
         core.report(
             core.make("illegal-argument", use.instr,
                       "number of buffers is " + std::to_string(number) + ", must be 1..64"));
-    if (bytes == 0) core.report(core.make("illegal-argument", use.instr, "a buffer of 0 bytes"));
+    check_request(use, pool, number, bytes);
     Queue q;
     q.src = src;
     q.dst = dst;
@@ -167,9 +168,7 @@ uint32_t queue_init(TPosition src, TPosition dst, uint32_t depth, uint32_t numbe
 
 uint32_t buffer_init(TPosition position, uint32_t bytes, uint32_t pool, Loc loc) {
     const Use use = scalar("InitBuffer", loc);
-    check_pool(use, pool);
-    if (bytes == 0)
-        use.core.report(use.core.make("illegal-argument", use.instr, "a buffer of 0 bytes"));
+    check_request(use, pool, 1, bytes);
     UbBuffer b;
     b.position = position;
     return add_buffer(use, pool, b, rounded(bytes));
@@ -177,11 +176,17 @@ uint32_t buffer_init(TPosition position, uint32_t bytes, uint32_t pool, Loc loc)
 
 uint32_t pool_init(TPosition, uint32_t bytes, uint32_t share_with, uint32_t parent, Loc loc) {
     const Use use = scalar("InitBufPool", loc);
+    const uint64_t wanted = rounded(bytes);
+    const UbPool& place = use.core.pools[share_with != 0 ? share_with : parent];
+    if (share_with != 0 && wanted > place.bytes)
+        use.core.report(use.core.make("ub-overflow", use.instr,
+                                      "needs " + std::to_string(wanted) +
+                                          " bytes, but the pool that it shares has " +
+                                          std::to_string(place.bytes)));
     UbPool pool;
-    pool.bytes = static_cast<uint32_t>(rounded(bytes));
-    pool.parent = parent;
-    pool.begin =
-        share_with != 0 ? use.core.pools[share_with].begin : reserve(use, parent, pool.bytes);
+    pool.begin = share_with != 0 ? place.begin : reserve(use, parent, wanted);
+    // Collecting: as much as there is.
+    pool.bytes = static_cast<uint32_t>(std::min<uint64_t>(wanted, place.bytes));
     use.core.pools.push_back(pool);
     return static_cast<uint32_t>(use.core.pools.size() - 1);
 }

@@ -43,11 +43,6 @@ bool compare_values(double a, double b, CMPMODE mode) {
     }
 }
 
-// Result bits: one per lane of every repeat, packed, whatever the mask says.
-struct BitRange {
-    uint64_t begin, end;
-};
-
 // The 256-byte rule: whole repeats only; a remainder is not computed.
 bool check_whole_repeats(Core& core, const Instr& instr, const rt::VectorCall& call, Walk& walk) {
     const uint32_t element = call.src0.tensor.element_size;
@@ -72,22 +67,7 @@ bool check_whole_repeats(Core& core, const Instr& instr, const rt::VectorCall& c
     return true;
 }
 
-// What lies in the reserved top of UB is lost; whoever reads it before writing it anew is told.
-void reserve_top(Core& core, const Instr& instr) {
-    if (!core.launch.options.check_memory) return;
-    std::fill(core.ub.begin() + core.soc.reserved_ub, core.ub.end(), uint8_t(0xc1));
-    core.ub_init.set(core.soc.reserved_ub, core.ub.size(), false);
-    core.scratched_by = instr.name;
-    core.scratched_at = instr.loc;
-}
-
 }  // namespace
-
-// Brcb on 310P borrows the same place.
-void use_reserved_ub(Core& core, const Instr& instr) {
-    reserve_top(core, instr);
-}
-
 }  // namespace ascendc_emulator
 
 namespace ascendc_emulator::rt {

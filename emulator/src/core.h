@@ -134,6 +134,9 @@ class Core final : public Order {
                       uint64_t end);
     void access_ub(const Instr& instr, const UbTensor& t, uint64_t begin, uint64_t end,
                    bool writes);
+    Report missing_sync(const Instr& instr, const Conflict& c, bool writes) const;
+    // The instruction uses the top 8 KiB of UB as scratch: what lies there is lost.
+    void use_reserved_ub(const Instr& instr);
     void report_uninitialized(const Instr& instr, const UbTensor& t, const char* role,
                               uint64_t begin, uint64_t end);
     std::string describe(const UbTensor& t) const;

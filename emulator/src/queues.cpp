@@ -62,6 +62,20 @@ UbBuffer* own_buffer(const Use& use, uint32_t handle, const UbTensor& t, UbBuffe
     return &b;
 }
 
+// `ready` is between the pipes `from` and `to`.
+void enqueue(const Use& use, uint32_t handle, const UbTensor& t, Pipe from, Pipe to) {
+    Queue& q = use.core.queues[handle];
+    UbBuffer* b = own_buffer(use, handle, t, UbBuffer::kAllocated, UbBuffer::kTaken, "allocated");
+    if (b == nullptr) return;
+    if (q.depth > 0 && q.items.size() >= q.depth)
+        use.core.report(use.core.make(
+            "queue-depth", use.instr,
+            "more than " + std::to_string(q.depth) + " EnQue without DeQue: the queue's depth", t,
+            static_cast<int64_t>(q.items.size())));
+    b->state = UbBuffer::kQueued;
+    q.items.push_back({t, use.core.make_queue_flag(from, to, use.instr)});
+}
+
 }  // namespace
 }  // namespace ascendc_emulator
 
@@ -108,16 +122,8 @@ UbTensor queue_alloc(uint32_t handle, Loc loc) {
 
 void queue_enque(uint32_t handle, const UbTensor& t, Loc loc) {
     const Use use = scalar("EnQue", loc);
-    Queue& q = *find_queue(use, handle);
-    UbBuffer* b = own_buffer(use, handle, t, UbBuffer::kAllocated, UbBuffer::kTaken, "allocated");
-    if (b == nullptr) return;
-    if (q.depth > 0 && q.items.size() >= q.depth)
-        use.core.report(use.core.make(
-            "queue-depth", use.instr,
-            "more than " + std::to_string(q.depth) + " EnQue without DeQue: the queue's depth", t,
-            static_cast<int64_t>(q.items.size())));
-    b->state = UbBuffer::kQueued;
-    q.items.push_back({t, use.core.make_queue_flag(q.producer, q.consumer, use.instr)});
+    const Queue& q = *find_queue(use, handle);
+    enqueue(use, handle, t, q.producer, q.consumer);
 }
 
 UbTensor queue_deque(uint32_t handle, Loc loc) {
@@ -143,12 +149,8 @@ UbTensor queue_deque(uint32_t handle, Loc loc) {
 // TQueBind with explicit positions: the order is between the pipes that serve those positions.
 void queue_enque(uint32_t handle, const UbTensor& t, TPosition src, TPosition dst, Loc loc) {
     const Use use = scalar("EnQue", loc);
-    Queue& q = *find_queue(use, handle);
-    UbBuffer* b = own_buffer(use, handle, t, UbBuffer::kAllocated, UbBuffer::kTaken, "allocated");
-    if (b == nullptr) return;
-    b->state = UbBuffer::kQueued;
-    q.items.push_back(
-        {t, use.core.make_queue_flag(producer_of(src, dst), consumer_of(src, dst), use.instr)});
+    find_queue(use, handle);
+    enqueue(use, handle, t, producer_of(src, dst), consumer_of(src, dst));
 }
 
 UbTensor queue_deque(uint32_t handle, TPosition src, TPosition dst, Loc loc) {

@@ -60,7 +60,7 @@ void brcb(const UbTensor& dst, const UbTensor& src, int repeat, int dst_blk, int
     check_apart(core, instr, dst, to, from, "src");
     use_operand(core, instr, src, "src", from, false);
     use_operand(core, instr, dst, "dst", to, true);
-    if (core.soc.arch == 200) use_reserved_ub(core, instr);
+    if (core.soc.arch == 200) core.use_reserved_ub(instr);
     for (size_t i = 0; i < to.size(); ++i)
         for (uint64_t at = to[i].begin; at < to[i].end; at += size)
             copy_element(core, at, src.address + i * size, size);

@@ -30,9 +30,7 @@ void reduce_all(const VectorCall& call, ReduceAll what, bool with_index, Loc loc
     if (!check_operand(core, instr, src, "src", from, 32)) return;
     if (!check_operand(core, instr, dst, "dst", to, with_index ? 2 * size : size)) return;
     const bool hardware_sum = kind == Kind::sum && call.counted && core.soc.arch == 220;
-    const bool needs_work =
-        !hardware_sum && (core.soc.arch != 220 || kind != Kind::sum || !call.counted);
-    if (needs_work) {
+    if (!hardware_sum) {
         const uint64_t per_block = 32 / size;
         const uint64_t n = std::max<uint64_t>(walk.repeats, 1);
         const uint64_t results = kind == Kind::sum ? n : 2 * n;

@@ -97,7 +97,7 @@ void select(const VectorCall& call, const UbTensor& sel, SELMODE mode, bool scal
     const std::vector<Range> mask_range{{sel.address, sel.address + (bits + 7) / 8}};
     if (!check_operand(core, instr, sel, "selMask", mask_range, 32)) return;
     const bool written = use_operand(core, instr, sel, "selMask", mask_range, false);
-    if (consecutive) use_reserved_ub(core, instr);
+    if (consecutive) core.use_reserved_ub(instr);
     if (!consecutive && walk.repeats > 1)
         core.note("select-mask-reused", instr,
                   "VSEL_CMPMASK_SPR applies the first repeat's bits to every repeat");

@@ -62,8 +62,7 @@ bool Core::check_bounds(const Instr& instr, const UbTensor& t, const char* role,
     if (begin >= end) return true;
     const UbBuffer& b = buffers[t.buffer];
     const bool inside = begin >= b.begin && end <= uint64_t(b.begin) + b.bytes;
-    if (inside) return true;
-    if (!launch.options.check_memory) return end <= ub.size();
+    if (inside || !launch.options.check_memory) return end <= ub.size();
     const uint64_t first_bad =
         begin < b.begin ? begin : std::max<uint64_t>(begin, b.begin + b.bytes);
     Report r = make("ub-out-of-bounds", instr, "");
@@ -85,6 +84,15 @@ void Core::access_ub(const Instr& instr, const UbTensor& t, uint64_t begin, uint
     const Conflict c = ub_history.access(begin, end, stamp(instr), writes, *this);
     if (!c.found) return;
     const uint32_t base = buffers[t.buffer].begin;
+    Report r = missing_sync(instr, c, writes);
+    r.tensor = describe(t);
+    r.begin = begin - base;
+    r.end = end - base;
+    r.index = (static_cast<int64_t>(c.byte) - static_cast<int64_t>(t.address)) / t.element_size;
+    report(std::move(r));
+}
+
+Report Core::missing_sync(const Instr& instr, const Conflict& c, bool writes) const {
     const int from = c.other.pipe();
     Report r = make("missing-sync", instr, "");
     r.message = std::string(writes ? "writes" : "reads") + " a byte that " +
@@ -95,11 +103,26 @@ void Core::access_ub(const Instr& instr, const UbTensor& t, uint64_t begin, uint
                      : std::string(" without ") + pipe_name(from) + " -> " + pipe_name(instr.pipe) +
                            " synchronisation (queue, SetFlag/WaitFlag or barrier)");
     r.other = site_text(c.other);
-    r.tensor = describe(t);
-    r.begin = begin - base;
-    r.end = end - base;
-    r.index = (static_cast<int64_t>(c.byte) - static_cast<int64_t>(t.address)) / t.element_size;
-    report(std::move(r));
+    return r;
+}
+
+// What lies there is lost; whoever reads it before writing it anew is told.
+void Core::use_reserved_ub(const Instr& instr) {
+    if (launch.options.check_sync) {
+        const Conflict c = ub_history.access(soc.reserved_ub, ub.size(), stamp(instr), true, *this);
+        if (c.found) {
+            Report r = missing_sync(instr, c, true);
+            r.tensor = "the top 8 KiB of UB, scratch of " + std::string(instr.name);
+            r.begin = c.byte;
+            r.end = ub.size();
+            report(std::move(r));
+        }
+    }
+    if (!launch.options.check_memory) return;
+    std::fill(ub.begin() + soc.reserved_ub, ub.end(), uint8_t(0xc1));
+    ub_init.set(soc.reserved_ub, ub.size(), false);
+    scratched_by = instr.name;
+    scratched_at = instr.loc;
 }
 
 void Core::report_uninitialized(const Instr& instr, const UbTensor& t, const char* role,

@@ -41,10 +41,6 @@ struct Layout {
         const uint64_t byte = uint64_t(lane) * element;
         return base + repeat * repeat_bytes + byte / 32 * block_bytes + byte % 32;
     }
-    bool operator==(const Layout& o) const {
-        return base == o.base && element == o.element && block_bytes == o.block_bytes &&
-               repeat_bytes == o.repeat_bytes;
-    }
 };
 
 struct Range {
@@ -110,8 +106,5 @@ bool check_apart(Core& core, const Instr& instr, const UbTensor& dst, const std:
 
 // Cycles of a vector instruction of `repeats` 256-byte repeats.
 double vector_cycles(const Core& core, double per_repeat, uint64_t repeats);
-
-// The instruction uses the top 8 KiB of UB as scratch: what lies there is lost.
-void use_reserved_ub(Core& core, const Instr& instr);
 
 }  // namespace ascendc_emulator

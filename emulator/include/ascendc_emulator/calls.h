@@ -82,7 +82,6 @@ inline void set_count(rt::VectorCall& call, int64_t count) {
 template <typename T>
 void set_scalar(rt::VectorCall& call, const T& value) {
     call.scalar = scalar_bits(value);
-    call.scalar_dtype = rt::dtype_of<T>();
 }
 
 }  // namespace ASCENDC_EMULATOR_ABI

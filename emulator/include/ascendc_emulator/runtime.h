@@ -120,9 +120,8 @@ struct VectorCall {
     Mask mask;
     int64_t repeat = 1;
     Operand dst, src0, src1;
-    uint64_t scalar = 0;  // bits of the scalar operand, in scalar_dtype
-    DType scalar_dtype = DType::other;
-    bool flag = false;  // ShiftRight: round
+    uint64_t scalar = 0;  // bits of the scalar operand
+    bool flag = false;    // ShiftRight: round
 };
 
 void elementwise(const VectorCall& call, Loc loc);
