@@ -1,5 +1,6 @@
 // TPipe, TBuf, TBufPool, and InitBuffer of queues.
 #include <algorithm>
+#include <exception>
 
 #include "scalar_call.h"
 
@@ -122,7 +123,7 @@ uint64_t pipe_create(Loc loc) {
 void pipe_destroy(uint64_t pipe) noexcept {
     Core* core = current_core_or_null();
     if (core == nullptr || core->pipe_id != pipe) return;
-    check_leaks(*core, {}, false);
+    if (std::uncaught_exceptions() == 0) check_leaks(*core, {}, false);
     end_pipe(*core);
     core->barrier_all();
     core->pipe_id = 0;
@@ -153,6 +154,7 @@ uint32_t queue_init(TPosition src, TPosition dst, uint32_t depth, uint32_t numbe
     q.depth = depth;
     q.loc = loc;
     const auto handle = static_cast<uint32_t>(core.queues.size());
+    core.queues.push_back(std::move(q));
     for (uint32_t i = 0; i < number; ++i) {
         UbBuffer b;
         b.kind = UbBuffer::kQueue;
@@ -160,9 +162,8 @@ uint32_t queue_init(TPosition src, TPosition dst, uint32_t depth, uint32_t numbe
         b.queue = handle;
         b.index = i;
         b.of = number;
-        q.buffers.push_back(add_buffer(use, pool, b, rounded(bytes)));
+        core.queues[handle].buffers.push_back(add_buffer(use, pool, b, rounded(bytes)));
     }
-    core.queues.push_back(std::move(q));
     return handle;
 }
 

@@ -85,14 +85,12 @@ bool Core::before(const Access& earlier, bool earlier_writes, const Access& now)
 }
 
 uint32_t Core::intern(const char* name, Loc loc) {
-    const uint64_t key = reinterpret_cast<uintptr_t>(loc.file) * 31 +
-                         reinterpret_cast<uintptr_t>(name) * 131071 +
-                         static_cast<uint64_t>(loc.line) * 1000003;
-    if (key == last_site_key_) return last_site_;
-    auto [it, fresh] = site_cache_.try_emplace(key, 0);
-    if (fresh) it->second = launch.intern(name, loc);
-    last_site_key_ = key;
-    return last_site_ = it->second;
+    const Site site{name, loc};
+    if (site == last_site_) return last_site_id_;
+    auto [it, fresh] = site_cache_.try_emplace(site, 0);
+    if (fresh) it->second = launch.intern(site);
+    last_site_ = site;
+    return last_site_id_ = it->second;
 }
 
 Instr Core::begin(const char* name, Pipe pipe, Loc loc) {

@@ -73,9 +73,24 @@ struct Queue {
 
 struct UbPool {
     uint32_t begin = 0, bytes = 0, used = 0;
-    uint32_t parent = 0;
     bool dead = false;
-    std::vector<uint32_t> buffers, queues;
+    std::vector<uint32_t> buffers;
+};
+
+// An API call in the source.
+struct Site {
+    const char* name = nullptr;
+    Loc loc;
+    bool operator==(const Site& o) const {
+        return name == o.name && loc.file == o.loc.file && loc.line == o.loc.line;
+    }
+    struct Hash {
+        size_t operator()(const Site& s) const {
+            return reinterpret_cast<uintptr_t>(s.loc.file) * 31 +
+                   reinterpret_cast<uintptr_t>(s.name) * 131071 +
+                   static_cast<size_t>(s.loc.line) * 1000003;
+        }
+    };
 };
 
 // One instruction while it runs.
@@ -214,9 +229,9 @@ class Core final : public Order {
     // When the core's share of GM bandwidth is taken: sorted, disjoint (start, end) in cycles.
     std::deque<std::pair<double, double>> gm_busy;
     std::vector<TraceEvent> trace;
-    uint32_t sync_count = 0;
-    std::map<int, uint32_t> cross_waits;  // mode * 16 + flag -> times
-    const char* waiting_in = nullptr;     // for deadlock reports
+    std::map<const void*, uint32_t> sync_counts;  // workspace of the soft SyncAll -> times
+    std::map<int, uint32_t> cross_waits;          // mode * 16 + flag -> times
+    const char* waiting_in = nullptr;             // for deadlock reports
     const char* waiting_rule = nullptr;
     Loc waiting_loc;
     bool finished = false;
@@ -224,9 +239,9 @@ class Core final : public Order {
 
   private:
     uint32_t intern(const char* name, Loc loc);
-    std::unordered_map<uint64_t, uint32_t> site_cache_;
-    uint64_t last_site_key_ = 0;
-    uint32_t last_site_ = 0;
+    std::unordered_map<Site, uint32_t, Site::Hash> site_cache_;
+    Site last_site_;
+    uint32_t last_site_id_ = 0;
     mutable std::shared_ptr<GmBuffer> last_gm_;
 };
 

@@ -7,30 +7,32 @@
 namespace ascendc_emulator {
 namespace {
 
-// All cores meet; each leaves knowing what all did before.
-void meet(Core& core, const Instr& instr, uint32_t members, double cycles) {
+// The first `members` cores meet by the workspace (null: in hardware); each leaves knowing what all
+// did before.
+void meet(Core& core, const Instr& instr, const void* workspace, uint32_t members, double cycles) {
     Launch& launch = core.launch;
     refuse_more_blocks_than_cores(core, instr);
     core.barrier_all();
     std::unique_lock<std::mutex> lock(launch.mutex);
-    publish(core, launch.barrier_clocks);
-    launch.barrier_time = std::max(launch.barrier_time, core.time[kS]);
-    const uint32_t round = launch.barrier_round;
-    if (++launch.barrier_arrived == members) {
-        launch.release_all_atomics();
-        launch.barrier_arrived = 0;
-        launch.released_clocks = launch.barrier_clocks;
-        launch.released_time = launch.barrier_time;
-        ++launch.barrier_round;
+    Launch::Barrier& barrier = launch.barriers[workspace];
+    publish(core, barrier.clocks);
+    barrier.time = std::max(barrier.time, core.time[kS]);
+    const uint32_t round = barrier.round;
+    if (++barrier.arrived == members) {
+        launch.release_atomics(members);
+        barrier.arrived = 0;
+        barrier.released_clocks = barrier.clocks;
+        barrier.released_time = barrier.time;
+        ++barrier.round;
         launch.state_changed();
     } else {
         launch.wait(lock, core, instr, "sync-all-incomplete",
-                    [&] { return launch.barrier_round != round; });
+                    [&] { return barrier.round != round; });
         lock.lock();
     }
     // The next round cannot be released before this core arrives there.
-    raise_to(core.remote, launch.released_clocks);
-    const double moment = launch.released_time + cycles;
+    raise_to(core.remote, barrier.released_clocks);
+    const double moment = barrier.released_time + cycles;
     lock.unlock();
     for (int p = 0; p < kPipes; ++p) core.wait_until(static_cast<Pipe>(p), moment);
 }
@@ -43,7 +45,7 @@ namespace ascendc_emulator::rt {
 void sync_all(Loc loc) {
     Core& core = current_core("SyncAll");
     const Instr instr = core.begin("SyncAll", kS, loc);
-    meet(core, instr, core.launch.blocks, core.soc.cost.sync_all);
+    meet(core, instr, nullptr, core.launch.blocks, core.soc.cost.sync_all);
 }
 
 void sync_all_soft(const GmTensor& gm, uint64_t gm_elements, const UbTensor& ub, int32_t used_cores,
@@ -60,22 +62,31 @@ void sync_all_soft(const GmTensor& gm, uint64_t gm_elements, const UbTensor& ub,
         core.report(std::move(r));
         return;
     }
+    if (core.block >= members) {
+        Report r = core.make("illegal-argument", instr,
+                             "usedCores " + std::to_string(used_cores) + " means cores 0.." +
+                                 std::to_string(used_cores - 1) + ", and this is core " +
+                                 std::to_string(core.block));
+        r.index = used_cores;
+        core.report(std::move(r));
+        return;
+    }
     const uint64_t bytes = uint64_t(members) * 32;
     if (gm_elements != 0 && gm_elements * 4 < bytes)
         core.report(core.make("illegal-argument", instr,
                               "the GM workspace has " + std::to_string(gm_elements * 4) +
                                   " bytes, needs 32 per core: " + std::to_string(bytes)));
     touch_slots(core, instr, gm, ub, bytes, bytes);
-    if (core.sync_count++ == 0) check_zeroed(core, instr, gm, bytes);
-    meet(core, instr, members, std::max(core.soc.cost.sync_all_soft, 2000.0));
+    uint32_t& times = core.sync_counts[gm.address];
+    if (times++ == 0) check_zeroed(core, instr, gm, bytes);
+    meet(core, instr, gm.address, members, std::max(core.soc.cost.sync_all_soft, 2000.0));
     // The slots count up and stay: the next launch needs a workspace that is zero again.
     auto buffer = core.gm_range(instr, gm, 0, bytes);
-    if (!buffer || core.block >= members) return;
+    if (!buffer) return;
     const uint64_t slot =
         static_cast<uint64_t>(gm.address - buffer->begin) + uint64_t(core.block) * 32;
     buffer->locked_pages(slot, slot + 4, [&](uint64_t b, uint64_t e) {
-        std::memcpy(buffer->begin + b, reinterpret_cast<uint8_t*>(&core.sync_count) + (b - slot),
-                    e - b);
+        std::memcpy(buffer->begin + b, reinterpret_cast<uint8_t*>(&times) + (b - slot), e - b);
     });
 }
 

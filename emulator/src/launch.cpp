@@ -29,6 +29,14 @@ class DefaultFloatEnvironment {
 KernelMode g_kernel_mode = KernelMode::MIX_MODE;
 std::atomic<uint64_t> g_launches{0};
 
+Report launch_report(const std::string& kernel, const std::string& message) {
+    Report r;
+    r.rule = "launch";
+    r.instruction = kernel;
+    r.message = message;
+    return r;
+}
+
 }  // namespace
 
 Core* current_core_or_null() {
@@ -84,40 +92,16 @@ void Launch::add_report(Report report) {
     reports_.push_back(std::move(report));
 }
 
-uint32_t Launch::intern(const char* name, Loc loc) {
+uint32_t Launch::intern(const Site& site) {
     std::unique_lock<std::shared_mutex> guard(site_mutex_);
-    const auto key =
-        std::make_pair(reinterpret_cast<uintptr_t>(name),
-                       std::make_pair(reinterpret_cast<uintptr_t>(loc.file), loc.line));
-    auto [it, fresh] = site_index_.try_emplace(key, static_cast<uint32_t>(sites_.size()));
-    if (fresh) sites_.push_back({name, loc});
-    return it->second;
+    if (const auto it = site_index_.find(site); it != site_index_.end()) return it->second;
+    sites_.push_back(site);
+    return site_index_[site] = static_cast<uint32_t>(sites_.size() - 1);
 }
 
 Site Launch::site(uint32_t id) const {
     std::shared_lock<std::shared_mutex> guard(site_mutex_);
     return sites_[id];
-}
-
-void Launch::check_end(Core& core) {
-    const auto end_report = [&](const char* rule, const char* name, Loc loc,
-                                const std::string& message, const std::string& tensor) {
-        Instr instr{name, loc, kS};
-        Report r = core.make(rule, instr, message);
-        r.tensor = tensor;
-        add_report(std::move(r));
-        if (!options.collect) stop();
-    };
-    if (core.atomic != rt::Atomic::none)
-        end_report("atomic-left-on", "SetAtomic", core.atomic_loc,
-                   "the atomic mode is still on when the kernel ends: SetAtomicNone is missing",
-                   "");
-    if (!options.check_sync) return;
-    for (const auto& [key, flag] : core.flags)
-        if (flag.set)
-            end_report("event-left-set", "SetFlag", flag.loc,
-                       "SetFlag without a WaitFlag: the event is still set when the kernel ends",
-                       "");
 }
 
 void Launch::finish_core(Core& core) {
@@ -126,22 +110,39 @@ void Launch::finish_core(Core& core) {
     core.cost.cycles = *std::max_element(core.time.begin(), core.time.end());
 }
 
-void Launch::run_block(uint32_t index, const std::function<void()>& body) {
-    const DefaultFloatEnvironment environment;
-    {
-        std::lock_guard<std::mutex> guard(mutex);
-        cores[index] = std::make_unique<Core>(*this, index);
-    }
-    Core& core = *cores[index];
+// The launch cannot go on. The report has to wait: there may be no memory for it.
+void Launch::fail(const char* reason) {
+    failure_.store(reason);
+    stop();
+}
+
+void Launch::run_core(Core& core, const std::function<void()>& body) {
     t_core = &core;
     rt::core_type = soc.split_cores ? AscendC::AIV : AscendC::MIX;
     try {
         if (!stopped()) body();
         if (!stopped()) check_end(core);
     } catch (const StopKernel&) {
+    } catch (const std::bad_alloc&) {
+        fail("memory ran out while the kernel ran");
+    } catch (...) {
+        fail("an exception has left the kernel");
     }
-    finish_core(core);
     t_core = nullptr;
+}
+
+void Launch::run_block(uint32_t index, const std::function<void()>& body) {
+    const DefaultFloatEnvironment environment;
+    try {
+        auto core = std::make_unique<Core>(*this, index);
+        std::lock_guard<std::mutex> guard(mutex);
+        cores[index] = std::move(core);
+    } catch (const std::bad_alloc&) {
+        return fail("there is no memory for all cores: launch fewer blocks");
+    }
+    Core& core = *cores[index];
+    run_core(core, body);
+    finish_core(core);
     std::lock_guard<std::mutex> guard(mutex);
     core.finished = true;
     core.release();
@@ -158,50 +159,29 @@ void Launch::attach(const std::shared_ptr<GmBuffer>& buffer) {
     buffer->launch.store(id_, std::memory_order_release);
 }
 
-void Launch::release_all_atomics() {
-    for (auto& core : cores)
-        if (core) core->flush_atomics();
-}
-
-void Launch::report_garbage() {
-    if (!options.check_memory) return;
-    for (const auto& buffer : attached_) {
-        uint64_t byte = buffer->stored_garbage.find(0, buffer->bytes, true);
-        if (byte >= buffer->bytes) continue;
-        const uint64_t end = buffer->stored_garbage.find(byte, buffer->bytes, false);
-        // Up to one block behind the data is the slack that rounded-up stores need.
-        if (buffer->bytes - byte < 32) continue;
-        const Access writer = buffer->history->last_write(byte);
-        const Site origin = site(writer.site);
-        Report r;
-        r.rule = "uninitialized-output";
-        r.instruction = origin.name;
-        r.file = origin.loc.file ? origin.loc.file : "";
-        r.line = origin.loc.line;
-        r.core = static_cast<int>(writer.block());
-        r.pipe = pipe_name(writer.pipe());
-        r.tensor = buffer->describe();
-        r.begin = byte;
-        r.end = end;
-        r.index = static_cast<int64_t>(byte);
-        r.message = "leaves bytes " + std::to_string(byte) + ".." + std::to_string(end) + " of " +
-                    r.tensor + " holding data that nobody computed";
-        add_report(std::move(r));
-    }
+void Launch::release_atomics(uint32_t cores_from_the_first) {
+    for (uint32_t b = 0; b < cores_from_the_first; ++b)
+        if (cores[b]) cores[b]->flush_atomics();
 }
 
 Result Launch::run(const std::function<void()>& body) {
     const uint32_t threads =
         std::max<uint32_t>(1, std::min(blocks, std::max<uint32_t>(core_limit, 1)));
+    const auto run_blocks = [&](uint32_t first) {
+        for (uint32_t b = first; b < blocks; b += threads) run_block(b, body);
+    };
     std::vector<std::thread> workers;
-    for (uint32_t w = 1; w < threads; ++w)
-        workers.emplace_back([this, w, threads, &body] {
-            for (uint32_t b = w; b < blocks; b += threads) run_block(b, body);
-        });
+    try {
+        workers.reserve(threads);
+        for (uint32_t w = 1; w < threads; ++w) workers.emplace_back(run_blocks, w);
+    } catch (const std::exception&) {
+        fail("the host cannot start a thread for every core: launch fewer blocks");
+    }
     // Core 0 runs here: a debugger shows its kernel under the test program's frames.
-    for (uint32_t b = 0; b < blocks; b += threads) run_block(b, body);
+    if (!stopped()) run_blocks(0);
     for (std::thread& worker : workers) worker.join();
-    release_all_atomics();
+    if (failure_.load() != nullptr) add_report(launch_report(kernel, failure_.load()));
+    release_atomics(blocks);
     if (!stopped()) report_garbage();
 
     Result result;
@@ -216,31 +196,6 @@ Result Launch::run(const std::function<void()>& body) {
     return result;
 }
 
-Cost Launch::collect_cost() const {
-    Cost cost;
-    if (!options.cost) return cost;
-    cost.clock_mhz = soc.cost.clock_mhz;
-    const uint32_t threads = std::max<uint32_t>(1, std::min(blocks, core_limit));
-    std::vector<double> lanes(threads, 0);
-    for (const auto& core : cores) {
-        cost.cores.push_back(core->cost);
-        cost.gm_bytes_read += core->cost.pipe[kMte2].bytes;
-        cost.gm_bytes_written += core->cost.pipe[kMte3].bytes;
-        // A block that waited for its core begins where the one before ended.
-        double& lane = lanes[core->block % threads];
-        for (TraceEvent event : core->trace) {
-            event.start += lane;
-            cost.trace.push_back(event);
-        }
-        lane += core->cost.cycles;
-    }
-    cost.cycles = *std::max_element(lanes.begin(), lanes.end());
-    const double bytes = static_cast<double>(cost.gm_bytes_read + cost.gm_bytes_written);
-    cost.bandwidth_bound_cycles =
-        bytes / (soc.cost.gm_total_gb_per_second * 1e3 / soc.cost.clock_mhz);
-    return cost;
-}
-
 uint32_t core_count(int arch, const std::string& soc_version) {
     const SocInfo* soc = find_soc(arch);
     return soc == nullptr ? 0 : core_count(*soc, soc_version);
@@ -248,13 +203,9 @@ uint32_t core_count(int arch, const std::string& soc_version) {
 
 Result launch(int arch, const std::string& kernel, uint32_t block_dim,
               const std::function<void()>& body, const Options& options) {
-    Result result;
     const auto refuse = [&](const std::string& message) {
-        Report r;
-        r.rule = "launch";
-        r.instruction = kernel;
-        r.message = message;
-        result.reports.push_back(r);
+        Result result;
+        result.reports.push_back(launch_report(kernel, message));
         return result;
     };
     const SocInfo* soc = find_soc(arch);

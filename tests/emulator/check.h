@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstring>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "ascendc_emulator.h"
@@ -27,6 +28,15 @@ inline void print(const ascendc_emulator::Result& result) {
         if (!result_.ok()) print(result_); \
         CHECK(result_.ok());               \
     } while (0)
+
+// The host lets a core wait for another, unknown to the emulator; ends when the launch has stopped.
+template <typename Ready>
+void wait_for_host(Ready ready) {
+    while (!ready()) {
+        AscendC::PipeBarrier<PIPE_V>();
+        std::this_thread::yield();
+    }
+}
 
 template <typename T>
 T* gm(size_t n, T value) {

@@ -1,7 +1,6 @@
 // Several cores: barriers, pairwise flags, ordered chains, atomics, more blocks than cores.
 #include <atomic>
 #include <numeric>
-#include <thread>
 
 #include "check.h"
 
@@ -289,7 +288,7 @@ void flags_in_turn() {
             CrossCoreSetFlag<0, PIPE_MTE3>(1);
             both_set = true;
         } else {
-            while (!both_set) std::this_thread::yield();
+            wait_for_host([&] { return both_set.load(); });
             CrossCoreSetFlag<0, PIPE_MTE3>(1);
             CrossCoreWaitFlag(1);
             DataCopy(t, global(slots), 8);  // needs the second flag

@@ -1,7 +1,6 @@
 // The host interface: options, reports as structs, registered memory, costs, trace.
 #include <atomic>
 #include <sstream>
-#include <thread>
 
 #include "check.h"
 
@@ -78,6 +77,29 @@ void registered_memory_and_costs() {
     CHECK(!refused.ok() && refused.reports[0].rule == "gm-out-of-bounds");
 }
 
+#if __CCE_AICORE__ != 100
+// Lines of the data cache count from the begin of a buffer, wherever the host has put it.
+void lines_of_registered_memory() {
+    alignas(64) static float memory[64] = {};
+    float* x = memory + 8;
+    ascendc_emulator::register_gm(x, 128, "x", true);
+    const auto kernel = [&] {
+        TPipe pipe;
+        TBuf<TPosition::VECCALC> buffer;
+        pipe.InitBuffer(buffer, 32);
+        auto g = global(x);
+        g.SetValue(0, 1.0f);
+        const auto same_line = g[8];
+        DataCacheCleanAndInvalid<float, CacheLine::SINGLE_CACHE_LINE>(same_line);
+        SetFlag<HardEvent::S_MTE2>(0);
+        WaitFlag<HardEvent::S_MTE2>(0);
+        DataCopy(buffer.Get<float>(), g, 8);
+    };
+    CHECK_CLEAN(ascendc_emulator::launch(kArch, "k", 1, kernel, Options()));
+    ascendc_emulator::unregister_gm(x);
+}
+#endif
+
 void collecting() {
     float* x = gm<float>(64, 1.0f);
     const auto kernel = [&] {
@@ -110,6 +132,23 @@ void collecting() {
     ascendc_emulator::GmFree(x);
 }
 
+// What has been reported and goes on gets no UB that there is not.
+void collecting_beyond_ub() {
+    Options options;
+    options.collect = true;
+    const auto kernel = [] {
+        TPipe pipe;
+        TBufPool<TPosition::VECCALC> pool;
+        TBuf<TPosition::VECCALC> buffer;
+        pipe.InitBufPool(pool, 1 << 20);
+        pool.InitBuffer(buffer, 1 << 19);
+        Duplicate(buffer.Get<float>(), 1.0f, 1 << 17);
+    };
+    const auto result = ascendc_emulator::launch(kArch, "k", 1, kernel, options);
+    CHECK(result.reports.size() == 3 && result.reports[0].rule == "ub-overflow" &&
+          result.reports[1].rule == "ub-overflow" && result.reports[2].rule == "ub-out-of-bounds");
+}
+
 void size_beyond_the_buffer_is_a_note() {
     float* x = gm<float>(64, 1.0f);
     const auto sized = [&](uint64_t elements, bool notes) {
@@ -137,6 +176,7 @@ void notes_are_off() {
     options.notes = true;
     const auto result = ascendc_emulator::launch(kArch, "k", 1, kernel, options);
     CHECK(result.ok() && result.reports.size() == (on_910b ? 0u : 1u));
+    for (const auto& report : result.reports) CHECK(report.rule == "zero-count");
 }
 
 #if __CCE_AICORE__ == 220
@@ -151,7 +191,7 @@ void notes_hide_no_error() {
         const auto values = buffer.Get<float>();
         Duplicate(values, 1.0f, 8);
         PipeBarrier<PIPE_ALL>();
-        while (GetBlockIdx() == 1 && !is_first_done) std::this_thread::yield();
+        wait_for_host([&] { return GetBlockIdx() == 0 || is_first_done; });
         const DataCopyExtParams half_a_block{1, 16, 0, 0, 0};
         DataCopyPad(global(target)[GetBlockIdx() * 4], values, half_a_block);
         if (GetBlockIdx() == 0) global(target).SetValue(8, 1.0f);
@@ -223,7 +263,11 @@ void old_product_tail() {
 
 int main() {
     registered_memory_and_costs();
+#if __CCE_AICORE__ != 100
+    lines_of_registered_memory();
+#endif
     collecting();
+    collecting_beyond_ub();
     size_beyond_the_buffer_is_a_note();
     notes_are_off();
 #if __CCE_AICORE__ == 220
