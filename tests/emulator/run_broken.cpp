@@ -1,5 +1,6 @@
 // Runs the catalogue: every kernel must stop with the expected rule at the marked line and with the
-// report of reports.txt beside it; repaired, it must run without one.
+// report of reports.txt beside it; repaired, it must run without one. Notes are on where a note is
+// expected.
 // run_broken --write makes reports.txt anew.
 #include <algorithm>
 #include <cstdio>
@@ -20,6 +21,7 @@ namespace {
 struct Expected {
     std::string rule;
     int line = 0;
+    bool note = false;
 };
 
 Expected marked(const std::string& file) {
@@ -28,15 +30,18 @@ Expected marked(const std::string& file) {
     int line = 0;
     for (std::string text; std::getline(in, text);) {
         ++line;
-        const size_t at = text.find("// expect: ");
-        if (at != std::string::npos) e = {text.substr(at + 11), line};
+        for (const std::string marker : {"// expect: ", "// expect note: "}) {
+            const size_t at = text.find(marker);
+            if (at != std::string::npos)
+                e = {text.substr(at + marker.size()), line, marker != "// expect: "};
+        }
     }
     return e;
 }
 
 constexpr size_t kBytes = 65536;
 
-ascendc_emulator::Result run(const BrokenKernel& k, BrokenKernel::Run kernel) {
+ascendc_emulator::Result run(const BrokenKernel& k, BrokenKernel::Run kernel, bool notes) {
     uint8_t* memory[4];
     const char* const names[4] = {"x", "y", "z", "workspace"};
     for (int i = 0; i < 4; ++i) {
@@ -47,8 +52,10 @@ ascendc_emulator::Result run(const BrokenKernel& k, BrokenKernel::Run kernel) {
         std::fill_n(reinterpret_cast<float*>(memory[i]), kBytes / sizeof(float), 1.0f);
     std::memset(memory[3], 0, kBytes);
     InTurn::next = 0;
-    auto result = ascendc_emulator::run(k.arch, "broken", k.blocks, ascendc_emulator::Options(),
-                                        kernel, memory[0], memory[1], memory[2], memory[3]);
+    ascendc_emulator::Options options;
+    options.notes = notes;
+    auto result = ascendc_emulator::run(k.arch, "broken", k.blocks, options, kernel, memory[0],
+                                        memory[1], memory[2], memory[3]);
     for (uint8_t* p : memory) ascendc_emulator::GmFree(p);
     return result;
 }
@@ -57,7 +64,7 @@ ascendc_emulator::Result run(const BrokenKernel& k, BrokenKernel::Run kernel) {
 std::string portable(std::string text, const std::string& folder) {
     for (size_t at; (at = text.find(folder)) != std::string::npos;) text.erase(at, folder.size());
     if (const size_t at = text.find("address 0x"); at != std::string::npos)
-        text.replace(at + 8, text.find('\n', at) - at - 8, "...");
+        text.replace(at + 8, text.find_first_of(" \n", at + 8) - at - 8, "...");
     return text;
 }
 
@@ -91,7 +98,7 @@ int main(int argc, char** argv) {
     for (const BrokenKernel* k : kernels) {
         const std::string name = std::string(k->file).substr(folder.size());
         const Expected want = marked(k->file);
-        const auto result = run(*k, k->run);
+        const auto result = run(*k, k->run, want.note);
         std::string text = "  no report\n";
         bool caught = false;
         if (!result.reports.empty()) {
@@ -101,7 +108,7 @@ int main(int argc, char** argv) {
             caught = r.rule == want.rule && r.line == want.line && r.file == k->file &&
                      entry != wanted.end() && entry->second == text;
         }
-        const auto repaired = run(*k, k->run_repaired);
+        const auto repaired = run(*k, k->run_repaired, want.note);
         const bool clean = repaired.reports.empty();
         std::printf("%-4s %-40s %s:%d\n", caught && clean ? "ok" : "FAIL", name.c_str(),
                     want.rule.c_str(), want.line);

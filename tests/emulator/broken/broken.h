@@ -1,6 +1,7 @@
 // A catalogue of kernels with one realistic mistake each, and repaired by the least change where
-// `repaired` is true. The line at fault carries the comment "expect: <rule>"; the runner wants that
-// report there, word for word as in reports.txt, and none from the repaired kernel.
+// `repaired` is true. The line at fault carries the comment "expect: <rule>" or "expect note:
+// <rule>"; the runner wants that report there, word for word as in reports.txt, and none from the
+// repaired kernel.
 #pragma once
 
 #include <chrono>

@@ -1,0 +1,16 @@
+// The pipe is reset for a second phase while a tile is still in the queue.
+#include "broken/broken.h"
+
+BROKEN_KERNEL(1) {
+    TPipe pipe;
+    TQue<TPosition::VECIN, 1> in;
+    pipe.InitBuffer(in, 2, 4096);
+    auto a = in.AllocTensor<float>();  // expect: queue-leak
+    DataCopy(a, global<float>(x), 1024);
+    in.EnQue(a);
+    if (repaired) {
+        a = in.DeQue<float>();
+        in.FreeTensor(a);
+    }
+    pipe.Reset();
+}

@@ -1,0 +1,16 @@
+// The mode of Select is for two tensors where there is a scalar.
+#include "broken/broken.h"
+
+BROKEN_KERNEL(1) {
+    TPipe pipe;
+    TBuf<TPosition::VECCALC> buffer, mask;
+    pipe.InitBuffer(buffer, 256);
+    pipe.InitBuffer(mask, 32);
+    auto t = buffer.Get<float>();
+    auto bits = mask.Get<uint8_t>();
+    Duplicate(t, 1.0f, 64);
+    CompareScalar(bits, t, 0.5f, CMPMODE::GT, 64);
+    const auto mode =
+        repaired ? SELMODE::VSEL_TENSOR_SCALAR_MODE : SELMODE::VSEL_TENSOR_TENSOR_MODE;
+    Select(t, bits, t, 0.0f, mode, 64);  // expect: illegal-argument
+}
