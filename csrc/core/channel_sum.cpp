@@ -42,7 +42,7 @@ constexpr int64_t kManyBlocks = 32;
 // where there would be less than kWantedBlocks, but not below so many elements, nor, of all
 // channels together, below so many.
 constexpr int64_t kWantedBlocks = 4;
-constexpr int64_t kFewestSummed = 256;
+constexpr int64_t kFewestSummed = 128;
 constexpr int64_t kFewestSummedTogether = 32 << 10;
 // Positions of many channels that are too few for vectors along them, measured.
 constexpr int64_t kShortRow = 8;
