@@ -188,7 +188,7 @@ def test_results_on_the_device_must_be_given() -> None:
 
 def test_memory_of_the_wrong_side() -> None:
     g, y = operands()
-    text = r"got numpy.ndarray; .* call ascend_grad\.softmax_backward\(\.\.\., device='npu'\)"
+    text = r"got numpy.ndarray; .* call ascend_grad\.softmax_backward with the same device"
     with pytest.raises(TypeError, match=text):
         ag.npu.softmax_backward(g, y, 1, out=g, stream=0, device="emulator")
     with pytest.raises(TypeError, match=r"use ascend_grad\.npu\.softmax_backward"):

@@ -86,6 +86,13 @@ def test_numbers_are_those_of_the_log() -> None:
     assert numbers is not None and list(numbers.groups()) == done.stdout.split()
 
 
+def test_threads_are_no_more_than_tasks() -> None:
+    row = np.ones((1, 100_000), np.float32)
+    with ag.num_threads(16):
+        plan = ag.explain.softmax_backward(row, row, 1)
+    assert 1 < plan["threads"] == plan["tasks"] < 9
+
+
 def test_rules_are_checked() -> None:
     with pytest.raises(ag.ParamInvalidError, match="dim"):
         ag.explain.softmax_backward(ROWS, ROWS, 2)

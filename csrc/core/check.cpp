@@ -28,8 +28,8 @@ namespace {
 
 std::string layout_text(const TensorView& view) {
     return "shape " + shape_text(view) + " with strides " +
-           to_string(view.strides, view.stored_rank()) + " bytes and offset " +
-           std::to_string(view.offset);
+           to_string(view.strides, view.stored_rank()) + " bytes and an offset of " +
+           std::to_string(view.offset) + " elements";
 }
 
 // "ascend910, ascend910b or ascend910_93"
@@ -165,8 +165,8 @@ Status Checker::view_is_inside_storage(Tensors tensors) const {
                            "extents, strides and offset must fit 63 bits together, got shape " +
                                shape_text(tensor(index)));
         case ViewDefect::kLeavesStorage:
-            return invalid(index, "the view must lie inside its storage of size " +
-                                      std::to_string(tensor(index).storage) + ", but " +
+            return invalid(index, "the view must lie inside its storage of " +
+                                      std::to_string(tensor(index).storage) + " elements, but " +
                                       layout_text(tensor(index)) + " leaves it");
         case ViewDefect::kLeavesAllocation:
             return invalid(index, "the view must lie inside memory that is allocated, but " +

@@ -58,7 +58,8 @@ void log_call(const OperatorInfo& info, const Arguments& args, const std::string
 }
 
 int PlanSummary::threads() const {
-    return static_cast<int>(std::min<int64_t>(threads_for(moved), most_threads));
+    const int64_t most = std::min({int64_t{threads_for(moved)}, most_threads, tasks});
+    return static_cast<int>(std::max<int64_t>(1, most));
 }
 
 void log_plan(const OperatorInfo& info, const Arguments& args, const PlanSummary& plan) {

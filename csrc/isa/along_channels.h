@@ -63,7 +63,7 @@ class AlongChannels {
         if (whole < length) group_by_group(row, begin + whole, length - whole);
     }
     // Of a block of few positions: stores the sums of the first channels, whole pairs of vectors,
-    // and returns how many. The others need clear(), add() and finish(). Sums of zeros may be -0.
+    // and returns how many. The others need begin(), add() and finish(). Sums of zeros may be -0.
     int sum_few(int64_t first, int count, const float* parameters, const Partials& partials,
                 int64_t block) {
         if (kIsCompact || !plan_.has_few || streaming_) return 0;

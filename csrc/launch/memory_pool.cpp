@@ -2,6 +2,8 @@
 
 #include <acl/acl.h>
 
+#include <algorithm>
+
 namespace ascend_grad::launch {
 namespace {
 
@@ -26,14 +28,15 @@ void* MemoryPool::take(size_t bytes) {
     if (bytes > kMostBytes) return nullptr;
     const size_t size = class_of(bytes);
     void* memory = nullptr;
-    if (const auto found = idle_.find(size); found != idle_.end()) {
-        memory = found->second;
+    const auto fits = [&](const Block& block) { return block.bytes == size; };
+    if (const auto found = std::find_if(idle_.begin(), idle_.end(), fits); found != idle_.end()) {
+        memory = found->memory;
         idle_.erase(found);
         idle_bytes_ -= size;
     } else {
         memory = allocate(size);
         if (memory == nullptr) {
-            free_idle();
+            free_idle_down_to(0);
             memory = allocate(size);
         }
         if (memory == nullptr) return nullptr;
@@ -46,22 +49,21 @@ void MemoryPool::give_back(void* memory) {
     const auto found = used_.find(memory);
     const size_t size = found->second;
     used_.erase(found);
-    if (idle_bytes_ + size > kMaxIdleBytes) {
-        aclrtFree(memory);
-        return;
-    }
-    idle_.emplace(size, memory);
+    idle_.push_back({memory, size});
     idle_bytes_ += size;
+    free_idle_down_to(kMaxIdleBytes);
 }
 
 void MemoryPool::abandon(void* memory) {
     used_.erase(memory);
 }
 
-void MemoryPool::free_idle() {
-    for (const auto& [size, memory] : idle_) aclrtFree(memory);
-    idle_.clear();
-    idle_bytes_ = 0;
+void MemoryPool::free_idle_down_to(size_t bytes) {
+    while (idle_bytes_ > bytes) {
+        aclrtFree(idle_.front().memory);
+        idle_bytes_ -= idle_.front().bytes;
+        idle_.pop_front();
+    }
 }
 
 }  // namespace ascend_grad::launch

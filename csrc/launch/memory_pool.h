@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <deque>
 #include <map>
 
 namespace ascend_grad::launch {
@@ -17,10 +18,15 @@ class MemoryPool {
     void abandon(void* memory);
 
   private:
-    void free_idle();
+    struct Block {
+        void* memory;
+        size_t bytes;
+    };
+    // The oldest first.
+    void free_idle_down_to(size_t bytes);
 
     static constexpr size_t kMaxIdleBytes = size_t{256} << 20;  // kept for later calls
-    std::multimap<size_t, void*> idle_;                         // by size
+    std::deque<Block> idle_;                                    // the latest last
     std::map<void*, size_t> used_;
     size_t idle_bytes_ = 0;
 };

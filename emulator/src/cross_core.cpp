@@ -7,6 +7,18 @@
 namespace ascendc_emulator {
 namespace {
 
+// Who comes second is luck: the core that counts fewer is named.
+Report unequal_cores(Core& core, const Instr& instr, const Launch::Barrier& barrier,
+                     uint32_t members) {
+    const auto [fewer, more] = std::minmax(members, barrier.members);
+    Report r = core.make("illegal-argument", instr,
+                         "usedCores " + std::to_string(fewer) + " here, but " +
+                             std::to_string(more) + " in another core that waits");
+    r.core = static_cast<int>(fewer == members ? core.block : barrier.first);
+    r.index = fewer;
+    return r;
+}
+
 // The first `members` cores meet by the workspace (null: in hardware); each leaves knowing what all
 // did before.
 void meet(Core& core, const Instr& instr, const void* workspace, uint32_t members, double cycles) {
@@ -18,6 +30,16 @@ void meet(Core& core, const Instr& instr, const void* workspace, uint32_t member
     publish(core, barrier.clocks);
     barrier.time = std::max(barrier.time, core.time[kS]);
     const uint32_t round = barrier.round;
+    if (barrier.arrived == 0) {
+        barrier.first = core.block;
+        barrier.members = members;
+    }
+    if (members != barrier.members) {
+        Report r = unequal_cores(core, instr, barrier, members);
+        lock.unlock();
+        core.report(std::move(r));
+        return;
+    }
     if (++barrier.arrived == members) {
         launch.release_atomics(members);
         barrier.arrived = 0;

@@ -30,8 +30,8 @@ struct GmBuffer {
     std::atomic<uint64_t> launch{0};     // which launch that was
 
     static constexpr uint32_t kPage = 4096;
-    // Lines of the scalar unit's data cache count from the begin of a buffer, as on the device,
-    // wherever the host has put it: none lies in two pages.
+    // Lines of the scalar unit's data cache count from the begin of a buffer, as on the device
+    // those of allocated memory do, wherever the host has put it: none lies in two pages.
     static constexpr uint64_t kLine = 64;
     std::mutex& lock_of(uint64_t byte) { return locks_[byte / kPage % locks_.size()]; }
     // fn(b, e) for the part of [first, last) in each page, with the page locked.

@@ -49,6 +49,7 @@ class Launch {
         std::vector<uint32_t> released_clocks;  // of the round that ended last
         double released_time = 0;
         uint32_t arrived = 0, round = 0;
+        uint32_t first = 0, members = 0;  // the core that came first to this round, and how many
     };
     std::map<const void*, Barrier> barriers;  // by workspace of SyncAll; null: in hardware
     uint32_t finished_cores = 0;

@@ -4,8 +4,8 @@
 // CANN.
 //
 // An executor is for the second phase of its own operator only, runs once, and needs the tensors'
-// memory, not the tensors. One that does not run is destroyed by aclnnAscendGradDestroyExecutor, not
-// by CANN's aclDestroyAclOpExecutor.
+// memory, not the tensors. One that does not run is destroyed by aclnnAscendGradDestroyExecutor,
+// not by CANN's aclDestroyAclOpExecutor.
 #ifndef ASCEND_GRAD_DEVICE_ACLNN_H
 #define ASCEND_GRAD_DEVICE_ACLNN_H
 

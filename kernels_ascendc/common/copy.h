@@ -3,8 +3,8 @@
 
 #include "kernel_operator.h"
 
-// The first statement of every entry is one of these: on products with split cores only the vector
-// cores start, which barriers of all cores in hardware want said in another way.
+// The first statement of every entry is one of these. On products with split cores both start the
+// vector cores only; barriers of all cores in hardware need the second.
 #if __CCE_AICORE__ == 220
 #define KERNELS_WITHOUT_BARRIER() KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_AIV_ONLY)
 #define KERNELS_WITH_BARRIER() KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_MIX_AIV_1_0)

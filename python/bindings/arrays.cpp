@@ -198,7 +198,7 @@ void ArrayArgument::assign_device(py::handle object, const char* operator_name,
             std::string("a torch_npu tensor or ascend_grad.npu.DeviceArray is needed, got ") +
                 Py_TYPE(object.ptr())->tp_name +
                 "; for arrays in the host's memory call ascend_grad." + operator_name +
-                "(..., device='npu')");
+                " with the same device");
     }
     owner = py::reinterpret_borrow<py::object>(object);
     view = object.cast<const DeviceArray&>().view;

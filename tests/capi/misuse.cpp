@@ -153,8 +153,8 @@ static void views() {
         Shape storage;
         const char* word;
     } rows[] = {
-        {{2, 3}, {3, 1}, 1, {6}, "storage of size 6, but shape (2, 3) with strides (12, 4)"},
-        {{2, 3}, {3, 1}, 1, {6}, "bytes and offset 1 leaves it"},
+        {{2, 3}, {3, 1}, 1, {6}, "storage of 6 elements, but shape (2, 3) with strides (12, 4)"},
+        {{2, 3}, {3, 1}, 1, {6}, "bytes and an offset of 1 elements leaves it"},
         {{2, 3}, {4, 1}, 0, {6}, "storage"},
         {{2, 3}, {3, 1}, 0, {}, "storage"},
         {{2, 3}, {3, 1}, 0, {-6}, "storage"},

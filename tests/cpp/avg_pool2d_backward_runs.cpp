@@ -1,5 +1,5 @@
-// What cores have of grad_input, run by run, and load of grad_output, by the kernel's own code:
-// all elements once, and nothing outside.
+// What cores have of grad_input, run by run, and load of grad_output, by the kernel's own code: as
+// many elements as there are, none outside a plane, and loads of the core's planes.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -50,6 +50,10 @@ struct Runs : kernels::PoolGeometry<T> {
             const int64_t rows = this->is_tall() ? c.t.height : this->run_.end - this->run_.begin;
             const int64_t columns = this->columns_.end - this->columns_.begin;
             c.require(planes > 0 && rows > 0 && columns > 0, "a run without elements", planes);
+            c.require(this->is_tall() || (this->run_.begin >= 0 && this->run_.end <= c.t.height),
+                      "rows", this->run_.begin);
+            c.require(this->columns_.begin >= 0 && this->columns_.end <= c.t.width, "columns",
+                      this->columns_.begin);
             c.require(this->first_plane_ >= core.first, "planes in order", this->first_plane_);
             if (core.first < 0) core.first = this->first_plane_;
             core.end = this->first_plane_ + planes;

@@ -132,6 +132,9 @@ void check_sizes_of_blocks() {
         require(size <= bytes + std::max<size_t>(bytes / 8, 511), "at most an eighth is wasted");
         pool.give_back(memory);
     }
+    void* const late = pool.take(16 << 20);
+    pool.give_back(late);
+    require(pool.take(16 << 20) == late, "sizes of the past do not keep out those of now");
     require(pool.take(SIZE_MAX) == nullptr, "no memory has so many bytes");
 }
 

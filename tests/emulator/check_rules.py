@@ -20,7 +20,7 @@ def documented() -> tuple[set[str], set[str]]:
     table, notes = page.split("## Rules")[1].split("Notes, off by default")
     rows = [line.split("|")[1] for line in table.splitlines() if line.startswith("| `")]
     rules = {rule for row in rows for rule in re.findall(r"`([a-z0-9-]+)`", row)}
-    return rules, set(re.findall(r"`([a-z0-9-]+)` (?:\(|on)", notes.split("\n\n")[0]))
+    return rules, set(re.findall(r"`([a-z0-9-]+)`\s(?:\(|on)", notes.split("\n\n")[0]))
 
 
 def shown() -> tuple[set[str], set[str]]:

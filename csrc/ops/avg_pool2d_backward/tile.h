@@ -43,7 +43,7 @@ AG_INLINE void store_equal_rows(T* out, int rows, int columns, const T* end, con
 AG_INLINE_UNLESS_COMPACT Lanes round_to_float16(Lanes x) {
     return widen(narrow(x, Float16{}), Float16{});
 }
-// To the 11 significant bits of HF32, to nearest even; infinities and NaN stay.
+// To HF32's 11 bits of mantissa, to nearest even; infinities and NaN stay.
 AG_INLINE_UNLESS_COMPACT Lanes round_to_hf32(Lanes x) {
     return each_register([&](int i) {
         const RegisterBits bits = (RegisterBits)x.r[i];

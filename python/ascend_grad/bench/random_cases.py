@@ -9,7 +9,7 @@ from random import Random
 from ascend_grad.bench.cases import AVG_POOL, BATCH_NORM, PRELU, SOFTMAX, Case
 
 COUNT = 25  # of each operator
-_ELEMENTS = (2_000, 2_000_000)  # of the largest tensor
+_ELEMENTS = (2_000, 2_000_000)  # of the largest tensor, about
 _WINDOWS = (  # kernel, stride, padding
     (2, 2, 0), (3, 2, 1), (3, 1, 1), (3, 3, 0), (2, 1, 0), (4, 4, 0), (5, 2, 2), (4, 2, 1),
     (3, 2, 0), (5, 1, 2), (7, 1, 3), (8, 8, 0), (4, 3, 0), (6, 6, 0),
@@ -38,11 +38,12 @@ def _case(operator: str, shape: tuple[int, ...], layout: str, text: str, **attri
 
 
 def _images(rng: Random, least_extent: int) -> tuple[int, ...]:
-    elements = _between(rng, *_ELEMENTS)
     height = _between(rng, least_extent, 120)
     width = height if rng.random() < 0.6 else _between(rng, least_extent, 120)
+    planes = max(1, _between(rng, *_ELEMENTS) // (height * width))
     channels = _between(rng, 1, 1000) if rng.random() < 0.5 else 2 ** rng.randrange(2, 10)
-    return max(1, elements // (height * width * channels)), channels, height, width
+    channels = min(channels, planes)
+    return planes // channels, channels, height, width
 
 
 def _layout(rng: Random) -> str:
