@@ -38,12 +38,11 @@ constexpr int64_t kFarBytes = int64_t{32} << 20;  // that a call moves
 // that still makes kManyBlocks of a channel; else, and where they have several rows, up to
 // kSharedSumBlock.
 constexpr int64_t kManyBlocks = 32;
-// Where something is written threads had better not share channels (measured): blocks are smaller
-// where there would be less than kWantedBlocks, but not below so many elements, nor, of all
-// channels together, below so many.
+// Where something is written threads had better share blocks than channels (measured): they are cut
+// smaller to make kWantedBlocks.
 constexpr int64_t kWantedBlocks = 4;
-constexpr int64_t kFewestSummed = 128;
-constexpr int64_t kFewestSummedTogether = 32 << 10;
+constexpr int64_t kFewestSummed = 128;               // elements of such a block, at least
+constexpr int64_t kFewestSummedTogether = 32 << 10;  // of such blocks of all channels, about
 // Positions of many channels that are too few for vectors along them, measured.
 constexpr int64_t kShortRow = 8;
 constexpr int kInputs = 2;

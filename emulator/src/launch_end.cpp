@@ -7,23 +7,18 @@ namespace ascendc_emulator {
 
 void Launch::check_end(Core& core) {
     const auto end_report = [&](const char* rule, const char* name, Loc loc,
-                                const std::string& message, const std::string& tensor) {
-        Instr instr{name, loc, kS};
-        Report r = core.make(rule, instr, message);
-        r.tensor = tensor;
-        add_report(std::move(r));
+                                const std::string& message) {
+        add_report(core.make(rule, Instr{name, loc, kS}, message));
         if (!options.collect) stop();
     };
     if (core.atomic != rt::Atomic::none)
         end_report("atomic-left-on", "SetAtomic", core.atomic_loc,
-                   "the atomic mode is still on when the kernel ends: SetAtomicNone is missing",
-                   "");
+                   "the atomic mode is still on when the kernel ends: SetAtomicNone is missing");
     if (!options.check_sync) return;
     for (const auto& [key, flag] : core.flags)
         if (flag.set)
             end_report("event-left-set", "SetFlag", flag.loc,
-                       "SetFlag without a WaitFlag: the event is still set when the kernel ends",
-                       "");
+                       "SetFlag without a WaitFlag: the event is still set when the kernel ends");
 }
 
 void Launch::report_garbage() {

@@ -4,23 +4,12 @@
 #include <acl/acl.h>
 
 #include <cmath>
-#include <cstdio>
-#include <cstdlib>
 #include <vector>
 
 #include "launch/backend.h"
+#include "require.h"
 
 namespace launch = ascend_grad::launch;
-
-namespace {
-
-void require(bool fact, const char* rule) {
-    if (fact) return;
-    std::printf("%s\n", rule);
-    std::exit(1);
-}
-
-}  // namespace
 
 int main() {
     constexpr size_t kCount = 1 << 22;

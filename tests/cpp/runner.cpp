@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <map>
@@ -15,17 +14,12 @@
 #include "launch/backend.h"
 #include "launch/kernel_table.h"
 #include "launch/memory_pool.h"
+#include "require.h"
 
 using namespace ascend_grad;
 using namespace ascend_grad::launch;
 
 namespace {
-
-void require(bool fact, const char* rule) {
-    if (fact) return;
-    std::printf("%s\n", rule);
-    std::exit(1);
-}
 
 constexpr aclError kRefusal = 507000;
 constexpr size_t kGiB = size_t{1} << 30;

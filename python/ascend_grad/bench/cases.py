@@ -60,14 +60,15 @@ def _shape(text: str) -> tuple[int, ...]:
     return tuple(map(int, text.split("x")))
 
 
-def _case(operator: str, text: str, **attributes: Any) -> Case:
+def case_of(operator: str, text: str, **attributes: Any) -> Case:
+    """Of a text such as "8x64x28x28 k2s2p0 [cl+16]": shape, what else names it, arrays."""
     label, _, arrays = text.partition(" [")
     layout, _, begin = arrays.rstrip("]").partition("+")
     shape = _shape(label.split()[0])
     return Case(operator, label, shape, attributes, layout, int(begin or 0))
 
 
-def _pool(text: str, kernel: int, stride: int, padding: int, **others: Any) -> Case:
+def pool_of(text: str, kernel: int, stride: int, padding: int, **others: Any) -> Case:
     attributes = {
         "kernel_size": kernel,
         "stride": stride,
@@ -76,12 +77,12 @@ def _pool(text: str, kernel: int, stride: int, padding: int, **others: Any) -> C
         "count_include_pad": True,
         "divisor_override": 0,
     }
-    return _case(AVG_POOL, text, **(attributes | others))
+    return case_of(AVG_POOL, text, **(attributes | others))
 
 
 _GRID = (
     *(
-        _case(BATCH_NORM, text)
+        case_of(BATCH_NORM, text)
         for text in (
             "4x2",
             "8x16x8x8",
@@ -96,19 +97,19 @@ _GRID = (
             "32x64x56x56 [s2]",
         )
     ),
-    _pool("1x2x4x4 k2s2p0", 2, 2, 0),
-    _pool("8x64x28x28 k2s2p0", 2, 2, 0),
-    _pool("8x64x28x28 k3s2p1 div3", 3, 2, 1, divisor_override=3),
-    _pool("8x64x28x28 k3s2p0ceil", 3, 2, 0, ceil_mode=True),
-    _pool("32x64x112x112 k3s2p1", 3, 2, 1),
-    _pool("32x256x56x56 k2s2p0", 2, 2, 0),
-    _pool("64x2048x7x7 k7s7p0", 7, 7, 0),
-    _pool("32x64x56x56 k5s1p2ceil nopad", 5, 1, 2, ceil_mode=True, count_include_pad=False),
-    _pool("32x64x112x112 k3s2p1 [cl]", 3, 2, 1),
-    _pool("64x2048x7x7 k7s7p0 [cl]", 7, 7, 0),
-    _pool("32x64x56x56 k2s2p0 [s2]", 2, 2, 0),
+    pool_of("1x2x4x4 k2s2p0", 2, 2, 0),
+    pool_of("8x64x28x28 k2s2p0", 2, 2, 0),
+    pool_of("8x64x28x28 k3s2p1 div3", 3, 2, 1, divisor_override=3),
+    pool_of("8x64x28x28 k3s2p0ceil", 3, 2, 0, ceil_mode=True),
+    pool_of("32x64x112x112 k3s2p1", 3, 2, 1),
+    pool_of("32x256x56x56 k2s2p0", 2, 2, 0),
+    pool_of("64x2048x7x7 k7s7p0", 7, 7, 0),
+    pool_of("32x64x56x56 k5s1p2ceil nopad", 5, 1, 2, ceil_mode=True, count_include_pad=False),
+    pool_of("32x64x112x112 k3s2p1 [cl]", 3, 2, 1),
+    pool_of("64x2048x7x7 k7s7p0 [cl]", 7, 7, 0),
+    pool_of("32x64x56x56 k2s2p0 [s2]", 2, 2, 0),
     *(
-        _case(PRELU, text)
+        case_of(PRELU, text)
         for text in (
             "4x2",
             "8x16x8x8",
@@ -123,7 +124,7 @@ _GRID = (
         )
     ),
     *(
-        _case(SOFTMAX, text, dim=dim)
+        case_of(SOFTMAX, text, dim=dim)
         for text, dim in (
             ("4x2 dim-1", -1),
             ("512x1024 dim-1", -1),
@@ -142,7 +143,7 @@ _GRID = (
 # What the grid does not have: one image, few rows, channels and columns that are no powers of two.
 _SHAPES = (
     *(
-        _case(operator, text)
+        case_of(operator, text)
         for operator in (BATCH_NORM, PRELU)
         for text in (
             "1x64x128x128",
@@ -171,30 +172,30 @@ _SHAPES = (
             "16x64x28x28 [hw]",
         )
     ),
-    _pool("1x128x112x112 k2s2p0", 2, 2, 0),
-    _pool("16x40x112x112 k2s2p0 [cl]", 2, 2, 0),
-    _pool("16x100x56x56 k3s2p1 [cl]", 3, 2, 1),
-    _pool("32x100x112x112 k3s2p1 [cl]", 3, 2, 1),
-    _pool("32x1280x8x8 k3s1p1", 3, 1, 1),
-    _pool("32x512x7x7 k3s2p1", 3, 2, 1),
-    _pool("64x2048x3x3 k3s3p0", 3, 3, 0),
-    _pool("32x64x57x57 k3s3p0", 3, 3, 0),
-    _pool("32x64x28x28 k4s3p0", 4, 3, 0),
-    _pool("100x16x13x13 k8s8p0", 8, 8, 0),
-    _pool("64x4x14x14 k1s2p0 [cl]", 1, 2, 0),
-    _pool("256x7x5x5 k3s2p1 [cl]", 3, 2, 1),
-    _pool("8x3x224x224 k3s2p1 [cl]", 3, 2, 1),
-    _pool("32x16x28x28 k3s1p1 [cl]", 3, 1, 1),
-    _pool("64x128x5x5 k3s2p1 [s2]", 3, 2, 1),
-    _pool("16x40x112x5 k3s2p1", 3, 2, 1),
-    _pool("8x16x56x56 k19s1p9", 19, 1, 9),
-    _pool("32x64x112x112 k3s2p1 [+16]", 3, 2, 1),
-    _pool("32x64x112x112 k3s2p1 [cl+16]", 3, 2, 1),
-    _pool("16x64x28x28 k3s2p1 [t]", 3, 2, 1),
-    _pool("16x64x28x28 k3s2p1 [tc]", 3, 2, 1),
-    _pool("16x64x28x28 k3s2p1 [hw]", 3, 2, 1),
+    pool_of("1x128x112x112 k2s2p0", 2, 2, 0),
+    pool_of("16x40x112x112 k2s2p0 [cl]", 2, 2, 0),
+    pool_of("16x100x56x56 k3s2p1 [cl]", 3, 2, 1),
+    pool_of("32x100x112x112 k3s2p1 [cl]", 3, 2, 1),
+    pool_of("32x1280x8x8 k3s1p1", 3, 1, 1),
+    pool_of("32x512x7x7 k3s2p1", 3, 2, 1),
+    pool_of("64x2048x3x3 k3s3p0", 3, 3, 0),
+    pool_of("32x64x57x57 k3s3p0", 3, 3, 0),
+    pool_of("32x64x28x28 k4s3p0", 4, 3, 0),
+    pool_of("100x16x13x13 k8s8p0", 8, 8, 0),
+    pool_of("64x4x14x14 k1s2p0 [cl]", 1, 2, 0),
+    pool_of("256x7x5x5 k3s2p1 [cl]", 3, 2, 1),
+    pool_of("8x3x224x224 k3s2p1 [cl]", 3, 2, 1),
+    pool_of("32x16x28x28 k3s1p1 [cl]", 3, 1, 1),
+    pool_of("64x128x5x5 k3s2p1 [s2]", 3, 2, 1),
+    pool_of("16x40x112x5 k3s2p1", 3, 2, 1),
+    pool_of("8x16x56x56 k19s1p9", 19, 1, 9),
+    pool_of("32x64x112x112 k3s2p1 [+16]", 3, 2, 1),
+    pool_of("32x64x112x112 k3s2p1 [cl+16]", 3, 2, 1),
+    pool_of("16x64x28x28 k3s2p1 [t]", 3, 2, 1),
+    pool_of("16x64x28x28 k3s2p1 [tc]", 3, 2, 1),
+    pool_of("16x64x28x28 k3s2p1 [hw]", 3, 2, 1),
     *(
-        _case(SOFTMAX, text, dim=dim)
+        case_of(SOFTMAX, text, dim=dim)
         for text, dim in (
             ("3000x1000 dim0", 0),
             ("300x500 dim0", 0),
@@ -235,7 +236,7 @@ def _size_name(size: int) -> str:
 
 def _scaling(largest: int) -> Iterator[Case]:
     """Each operator over size: a call in float32 moves about 1 KiB, 2 KiB, ... `largest` bytes."""
-    pool = _pool("1x1x16x16", 2, 2, 0).attributes
+    pool = pool_of("1x1x16x16", 2, 2, 0).attributes
     for power in range(10, largest.bit_length()):
         size = 1 << power
         shapes = {
@@ -263,6 +264,7 @@ def grid(suite: str = "table", smoke: bool = False, seed: int = 0) -> list[Case]
     if suite == "random":
         from ascend_grad.bench.random_cases import random_cases
 
-        return list(random_cases(seed))[:: 8 if smoke else 1]
+        drawn = [replace(case, suite=suite) for case in random_cases(seed)]
+        return drawn[:: 8 if smoke else 1]
     cases = _GRID if suite == "table" else [replace(case, suite=suite) for case in _SHAPES]
     return [case for case in cases if not smoke or any(fnmatch(case.name, text) for text in _SMOKE)]

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 from random import Random
 
-from ascend_grad.bench.cases import AVG_POOL, BATCH_NORM, PRELU, SOFTMAX, Case
+from ascend_grad.bench.cases import AVG_POOL, BATCH_NORM, PRELU, SOFTMAX, Case, case_of, pool_of
 
 COUNT = 25  # of each operator
 _ELEMENTS = (2_000, 2_000_000)  # of the largest tensor, about
@@ -32,9 +32,8 @@ def _between(rng: Random, least: int, most: int) -> int:
     return int(math.exp(rng.uniform(math.log(least), math.log(most + 1))))
 
 
-def _case(operator: str, shape: tuple[int, ...], layout: str, text: str, **attributes) -> Case:
-    label = "x".join(map(str, shape)) + text
-    return Case(operator, label, shape, attributes, layout, suite="random")
+def _text(shape: tuple[int, ...]) -> str:
+    return "x".join(map(str, shape))
 
 
 def _images(rng: Random, least_extent: int) -> tuple[int, ...]:
@@ -47,24 +46,21 @@ def _images(rng: Random, least_extent: int) -> tuple[int, ...]:
 
 
 def _layout(rng: Random) -> str:
-    return rng.choice(("", "", "cl"))
+    return rng.choice(("", "", " [cl]"))
 
 
 def _channels(rng: Random, operator: str) -> Case:
     if rng.random() < 0.3:
         channels = _between(rng, 2, 5000)
         shape = max(1, _between(rng, *_ELEMENTS) // channels), channels
-        return _case(operator, shape, "", "")
-    return _case(operator, _images(rng, 2), _layout(rng), "")
+        return case_of(operator, _text(shape))
+    return case_of(operator, _text(_images(rng, 2)) + _layout(rng))
 
 
-def _pool(rng: Random, operator: str) -> Case:
+def _pool(rng: Random, _operator: str) -> Case:
     kernel, stride, padding = rng.choice(_WINDOWS)
-    return _case(
-        operator, _images(rng, kernel), _layout(rng), f" k{kernel}s{stride}p{padding}",
-        kernel_size=kernel, stride=stride, padding=padding,
-        ceil_mode=False, count_include_pad=True, divisor_override=0,
-    )  # fmt: skip
+    shape, layout = _text(_images(rng, kernel)), _layout(rng)
+    return pool_of(f"{shape} k{kernel}s{stride}p{padding}{layout}", kernel, stride, padding)
 
 
 def _softmax(rng: Random, operator: str) -> Case:
@@ -78,4 +74,4 @@ def _softmax(rng: Random, operator: str) -> Case:
         0: (length, max(1, elements // length)),
         1: (max(1, elements // (length * inner)), length, inner),
     }[dim]
-    return _case(operator, shape, "", f" dim{dim}", dim=dim)
+    return case_of(operator, f"{_text(shape)} dim{dim}", dim=dim)
