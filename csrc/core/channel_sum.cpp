@@ -304,8 +304,8 @@ int64_t even_tile(const ChannelSumPlan& plan, int64_t outer, int threads) {
            even_share(divide_up(plan.channels, kWholeChannels), most, 1, outer, threads, kUneven);
 }
 
-// In a cache: how many threads had better share the channels of a position.
-int threads_of_position(const ChannelSumPlan& plan, int64_t size) {
+// How many threads had better share the channels of a position.
+int threads_of_position(const ChannelSumPlan& plan, int64_t size, int64_t bytes) {
     if (plan.operands == kInputs || plan.row_length == 1) return kAnyThreads;
     const auto is_near = [](int64_t stride) { return magnitude(stride) < kCacheLine; };
     if (!is_near(plan.channel_stride[kInputs])) return kAnyThreads;
@@ -313,16 +313,15 @@ int threads_of_position(const ChannelSumPlan& plan, int64_t size) {
         if (plan.positions.extent[i] > 1 && is_near(plan.positions.stride[i][kInputs]))
             return kAnyThreads;
     }
-    return threads_for_written_runs(saturated_bytes(plan.channels, plan.operands * size));
+    return threads_for_written_runs(saturated_bytes(plan.channels, plan.operands * size), bytes);
 }
-// In a cache: how many had better share all of `outer` blocks. Those of batch items may lie side by
-// side.
-int64_t threads_of_blocks(const ChannelSumPlan& plan, int64_t outer, int64_t size,
+// How many had better share all of `outer` blocks. Those of batch items may lie side by side.
+int64_t threads_of_blocks(const ChannelSumPlan& plan, int64_t outer, int64_t size, int64_t bytes,
                           int of_position) {
     const bool are_side_by_side = plan.operands > kInputs && plan.rows > plan.rows_per_block &&
                                   magnitude(plan.row_stride[kInputs]) < kCacheLine;
     return are_side_by_side
-               ? threads_for_written_runs(saturated_bytes(plan.rows, plan.operands * size))
+               ? threads_for_written_runs(saturated_bytes(plan.rows, plan.operands * size), bytes)
                : std::min<int64_t>(outer, kAnyThreads) * of_position;
 }
 
@@ -362,7 +361,7 @@ void tile_channels(ChannelSumPlan& plan, int64_t size, int64_t outer, int thread
 void cut_into_tasks(ChannelSumPlan& plan, int64_t size, int64_t bytes, int most_threads) {
     const bool from_memory = bytes > processor().cached_bytes;
     const int threads = std::min(threads_for(bytes), most_threads);
-    const int of_position = from_memory ? kAnyThreads : threads_of_position(plan, size);
+    const int of_position = threads_of_position(plan, size, bytes);
     // Only along positions do the chunks of a row share anything.
     const int64_t most_chunks =
         kTaskElements / (plan.chunk > kSharedSumBlock ? kSumBlock : kSharedSumBlock);
@@ -392,8 +391,7 @@ void cut_into_tasks(ChannelSumPlan& plan, int64_t size, int64_t bytes, int most_
         plan.aligns = can_align(plan, size);
     }
     plan.tasks = outer * plan.channel_tiles;
-    plan.most_threads =
-        from_memory ? kAnyThreads : threads_of_blocks(plan, outer, size, of_position);
+    plan.most_threads = threads_of_blocks(plan, outer, size, bytes, of_position);
     plan.asks_for_tiles = plan.stages && from_memory && plan.channel_tiles > 1;
 }
 

@@ -5,7 +5,6 @@
 #include "core/cache_line.h"
 #include "core/integers.h"
 #include "core/parallel.h"
-#include "core/processor.h"
 #include "core/streaming.h"
 
 namespace ascend_grad {
@@ -90,9 +89,9 @@ void grow(Panels& panels, int64_t most) {
     }
 }
 
-// In a cache: how many threads had better share the panels. Those along the outermost axis that is
-// cut each write a part of what lies along it, as often as there is more outside.
-int sharing_threads(const Panels& panels) {
+// How many threads had better share the panels. Those along the outermost axis that is cut each
+// write a part of what lies along it, as often as there is more outside.
+int sharing_threads(const Panels& panels, int64_t bytes) {
     const int output = panels.operands - 1;
     const auto stride = [&](int i) { return magnitude(panels.axis[i].stride[output]); };
     const auto extent = [&](int i) { return panels.axis[i].extent[output]; };
@@ -105,7 +104,7 @@ int sharing_threads(const Panels& panels) {
     for (int i = 0; i < panels.axes; ++i) {
         if (extent(i) > 1 && stride(i) > stride(cut)) {
             const int64_t run = saturated_bytes(extent(cut), stride(cut));
-            return threads_for_written_runs(saturated_bytes(run, panels.operands));
+            return threads_for_written_runs(saturated_bytes(run, panels.operands), bytes);
         }
     }
     return kAnyThreads;
@@ -163,10 +162,9 @@ bool cut_into_panels(Panels& panels, const PanelAxis* axes, int count, const Dat
         if (run_of(panels, k, next) < kShortestRun && next >= 0) return false;
     }
     make_even(panels);
-    const int sharing = bytes > processor().cached_bytes ? kAnyThreads : sharing_threads(panels);
     const int64_t most_shares =
         std::min(panels.count, std::max<int64_t>(1, kMostScratch / panels.scratch[operands]));
-    panels.shares = std::min<int64_t>({most_shares, threads, sharing});
+    panels.shares = std::min<int64_t>({most_shares, threads, sharing_threads(panels, bytes)});
     return most_shares * kWorthThreads >= threads;
 }
 

@@ -15,14 +15,13 @@
 
 #include "core/arrival.h"
 #include "core/integers.h"
+#include "core/processor.h"
 
 namespace ascend_grad {
 namespace {
 
 // Fewer bytes are moved before a second thread has started (measured with `bench --suite scaling`).
 constexpr int64_t kMinBytesPerThread = 128 * 1024;
-// About what is moved while lines go to and fro: 0.5 us (measured on Zen 4).
-constexpr int64_t kMinBytesPerPart = 64 * 1024;
 
 std::atomic<int> g_limit{0};
 std::atomic<bool> g_lost_workers{false};
@@ -137,8 +136,10 @@ int thread_setting() {
     return g_limit.load(std::memory_order_relaxed);
 }
 
-int threads_for_written_runs(int64_t bytes) {
-    return static_cast<int>(std::clamp<int64_t>(bytes / kMinBytesPerPart, 1, kAnyThreads));
+int threads_for_written_runs(int64_t bytes, int64_t call_bytes) {
+    if (call_bytes > processor().near_bytes) return kAnyThreads;
+    const int64_t parts = bytes / processor().written_part_bytes;
+    return static_cast<int>(std::clamp<int64_t>(parts, 1, kAnyThreads));
 }
 
 int threads_for(int64_t bytes) {

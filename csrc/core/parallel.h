@@ -19,9 +19,8 @@ int threads_for(int64_t bytes);
 
 inline constexpr int kAnyThreads = 1 << 20;
 // Threads that had better each write a part of every run of memory, for one of which so many bytes
-// are moved, in a cache; kAnyThreads or less. Where a thread's part ends, lines go to and fro
-// between threads: hardware fetches ahead what the next one writes.
-int threads_for_written_runs(int64_t bytes);
+// are moved, in a call that moves call_bytes; kAnyThreads or less (core/processor.h).
+int threads_for_written_runs(int64_t bytes, int64_t call_bytes);
 
 // Each of `outer` equal pieces of work has `units`, to be cut into parts: how many units a part
 // gets, about as many each, from `most` down to `least`, so that no thread's share is more than

@@ -50,6 +50,9 @@ Processor processor_of(const Model& model) {
                                   : NextPlane::kNone;
     result.far_along_memory = is_zen5;
     result.cached_bytes = int64_t{14} << 20;
+    // About what is moved in the 0.5 us for which lines go to and fro.
+    result.written_part_bytes = int64_t{64} << 10;
+    result.near_bytes = result.cached_bytes;
     result.streamed_bytes = int64_t{24} << 20;
     result.early_bytes = int64_t{16} << 20;
     // Of Intel's servers other cores and, in a cloud, other machines share the third cache: so much
@@ -59,6 +62,11 @@ Processor processor_of(const Model& model) {
     const bool keeps = model.vendor == Vendor::kIntel && kept > result.streamed_bytes;
     result.kept_bytes = keeps ? kept : 0;
     result.streams_beside_arithmetic = !keeps;
+    if (keeps) {
+        // Beyond its second cache a core moves so little that sharing always pays.
+        result.written_part_bytes = int64_t{8} << 10;
+        result.near_bytes = int64_t{2} << 20;
+    }
     return result;
 }
 

@@ -25,6 +25,10 @@ struct Processor {
     bool far_along_memory;
     // Of a call that moves more bytes, tensors are not expected in a cache.
     int64_t cached_bytes;
+    // Threads that write parts of one run of memory had better move so many bytes each, in a call
+    // that moves up to near_bytes: where a thread's part ends, lines go to and fro between threads,
+    // as hardware fetches ahead what the next one writes.
+    int64_t written_part_bytes, near_bytes;
     // From so many bytes that a call moves, results had better bypass the caches: in general, and
     // where that pays early.
     int64_t streamed_bytes, early_bytes;

@@ -106,9 +106,9 @@ int threads_of_plane(const Op::Plan& plan) {
     const int inner = plan.rows.count - 1;
     const bool are_strips = plan.length > 1 && magnitude(plan.stride[2]) >= kCacheLine &&
                             magnitude(plan.rows.stride[inner][2]) < kCacheLine;
-    if (!are_strips || plan.bytes > processor().cached_bytes) return kAnyThreads;
+    if (!are_strips) return kAnyThreads;
     const int64_t planes = plan.rows.iterations() / plan.rows.extent[inner];
-    return threads_for_written_runs(plan.bytes / (planes * plan.length));
+    return threads_for_written_runs(plan.bytes / (planes * plan.length), plan.bytes);
 }
 // Threads that will share planes, or rows.
 int sharing_threads(const Op::Plan& plan) {
