@@ -405,6 +405,7 @@ void plan_walk(ChannelSumPlan& plan, int64_t size, int most_threads) {
                 (plan.is_direct() || (bytes > processor().cached_bytes &&
                                       (plan.transposes || has_neighbours(plan, size))));
     plan.asks_into_second = processor().into_second;
+    plan.aligned_bytes = processor().aligned_bytes;
     cut_into_tasks(plan, size, bytes, most_threads);
 }
 

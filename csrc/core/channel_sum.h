@@ -70,10 +70,12 @@ struct ChannelSumPlan {
     int64_t position_group;  // positions taken at a time
     int64_t prefetch;        // how many bytes ahead loads are asked for; 0: none are
     bool asks_into_second;   // into the second cache
-    bool asks;               // kAlongPositions: loads are asked for
-    bool asks_for_tiles;     // staged: for those of the next channels
-    Panels panels;           // if any: tasks are these, each with a panel_plan()
-    int64_t first_channel;   // of a panel, among those of the call
+    // kAlongPositions:
+    bool asks;              // loads are asked for
+    int64_t aligned_bytes;  // rows of so many are walked from a cache line on
+    bool asks_for_tiles;    // staged: for those of the next channels
+    Panels panels;          // if any: tasks are these, each with a panel_plan()
+    int64_t first_channel;  // of a panel, among those of the call
     int64_t call_channels;
 
     // Inlined even without optimisation: instruction set levels must not share these.

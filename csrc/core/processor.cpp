@@ -8,6 +8,8 @@
 #include <cpuid.h>
 #endif
 
+#include "core/cache_line.h"
+
 namespace ascend_grad {
 namespace {
 
@@ -49,6 +51,8 @@ Processor processor_of(const Model& model) {
                         : is_zen5 ? NextPlane::kSmallOrNarrow
                                   : NextPlane::kNone;
     result.far_along_memory = is_zen5;
+    // Elsewhere shorter rows gain nothing; of Intel's, up to a quarter in the second cache.
+    result.aligned_bytes = model.vendor == Vendor::kIntel ? 1024 : kLongRun;
     result.cached_bytes = int64_t{14} << 20;
     // About what is moved in the 0.5 us for which lines go to and fro.
     result.written_part_bytes = int64_t{64} << 10;

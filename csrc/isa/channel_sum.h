@@ -218,6 +218,7 @@ class ChannelSum {
     // From a position of a row of channel_ + c on; to_next is the distance between rows.
     Rows rows_at(int64_t row, int c, int64_t position, const int64_t* to_next) const {
         Rows rows;
+        rows.aligned_bytes = plan_.aligned_bytes;
         for (int k = 0; k < kOperands; ++k) {
             const int64_t elements = k < 2 ? position * plan_.position_step : position;
             rows.at[k] = address(k, channel_ + c, row) + elements * static_cast<int64_t>(sizeof(T));

@@ -21,6 +21,7 @@ struct Rows {
     int64_t step[3];
     int to_sums = 1;  // from a row's sums and parameter to those of the next; 0: all have the same
     uintptr_t ahead = kAhead;  // bytes, at which rows of more than four vectors ask for loads
+    int64_t aligned_bytes = kLongRun;  // rows of so many are walked from a cache line on
 };
 
 // add_rows() of rows of more than kVectors - 1 vectors, at most kVectors, without loops.
@@ -112,7 +113,8 @@ AG_NOINLINE void add_rows(const Element& element, const Rows& rows, int count, i
                 s[k] = s[k] + (Element::kZeroPads ? terms[k] : keep_first(terms[k], m));
         };
         // From a line on, where vectors do not cross its end; then lanes begin with another one.
-        const int head = Element::kWrites ? long_head<kStep>(out, n) : long_head<kStep>(a, n);
+        const int head = Element::kWrites ? long_head<kStep>(out, n, rows.aligned_bytes)
+                                          : long_head<kStep>(a, n, rows.aligned_bytes);
         for (; i < head; i += kLanes) add_first(head - i < kLanes ? head - i : kLanes);
         i = head;
         AG_EACH (k, kSums) s[k] = rotate(s[k], head);

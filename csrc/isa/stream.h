@@ -16,12 +16,11 @@ template <class T>
 AG_INLINE int elements_to_line(const T* p, int n) {
     return static_cast<int>(least(bytes_to_line(p) / static_cast<int64_t>(sizeof(T)), n));
 }
-// Of a long run of n elements, of which every kStep-th counts: those from p to where a cache line
-// begins, so that vectors after them do not cross the ends of lines (measured: of shorter runs it
-// gains nothing).
+// Of a run of n elements, of which every kStep-th counts, and at least `from` bytes: those from p
+// to where a cache line begins, so that vectors after them do not cross the ends of lines.
 template <int kStep, class T>
-AG_INLINE int long_head(const T* p, int n) {
-    const bool is_long = kStep == 1 && n * static_cast<int64_t>(sizeof(T)) >= kLongRun;
+AG_INLINE int long_head(const T* p, int n, int64_t from = kLongRun) {
+    const bool is_long = kStep == 1 && n * static_cast<int64_t>(sizeof(T)) >= from;
     return is_long ? elements_to_line(p, n) : 0;
 }
 // Whether a long run of elements, of `bytes` bytes, can be streamed from its first line on.
