@@ -102,8 +102,8 @@ thread_local Team t_team;
         const int64_t member = omp_get_thread_num();
         if (arrival && member == 0) arrival->wait(static_cast<int>(workers) - 1);
         if (arrival && member > 0 && member < workers) arrival->arrive();
-        const int64_t begin = count / workers * member + std::min(count % workers, member);
-        const int64_t end = begin + count / workers + (member < count % workers ? 1 : 0);
+        const int64_t begin = share_begin(count, workers, member);
+        const int64_t end = share_begin(count, workers, member + 1);
         const DefaultFloatEnvironment environment;
         if (member < workers) function(context, begin, end);
     }
@@ -147,15 +147,8 @@ int threads_for(int64_t bytes) {
     return static_cast<int>(std::min<int64_t>(thread_limit(), bytes / kMinBytesPerThread));
 }
 
-int64_t even_share(int64_t units, int64_t most, int64_t least, int64_t outer, int threads,
-                   double uneven) {
-    const auto is_even = [&](int64_t part) {
-        const int64_t tasks = outer * divide_up(units, part);
-        return static_cast<double>(round_up(tasks, threads)) <= uneven * static_cast<double>(tasks);
-    };
-    int64_t part = std::min(most, units);
-    while (part > least && !is_even(part)) --part;
-    return even_part(units, part);
+double largest_share(int64_t tasks, int threads) {
+    return static_cast<double>(round_up(tasks, threads)) / static_cast<double>(tasks);
 }
 
 void parallel_for(int64_t count, int threads, RangeFunction function, const void* context) {

@@ -1,7 +1,10 @@
 // The only OpenMP of the project.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+
+#include "core/integers.h"
 
 namespace ascend_grad {
 
@@ -22,11 +25,27 @@ inline constexpr int kAnyThreads = 1 << 20;
 // are moved, in a call that moves call_bytes; kAnyThreads or less (core/processor.h).
 int threads_for_written_runs(int64_t bytes, int64_t call_bytes);
 
-// Each of `outer` equal pieces of work has `units`, to be cut into parts: how many units a part
-// gets, about as many each, from `most` down to `least`, so that no thread's share is more than
-// `uneven` times the mean. As many as with `least` where none does it.
-int64_t even_share(int64_t units, int64_t most, int64_t least, int64_t outer, int threads,
-                   double uneven);
+// Where the share of [0, count) that one of `threads` gets begins, and that of the one before ends.
+constexpr int64_t share_begin(int64_t count, int64_t threads, int64_t thread) {
+    return count / threads * thread + std::min(count % threads, thread);
+}
+// A thread's largest share of equal tasks, over the mean.
+double largest_share(int64_t tasks, int threads);
+
+// Work is cut into parts: how many of its units a part gets, about as many each, from `most` down
+// to `least`, so that share_of(parts), the largest share of a thread over the mean, is at most
+// `uneven`. As many as with `least` where none does it.
+template <class ShareOf>
+int64_t even_share(int64_t units, int64_t most, int64_t least, double uneven,
+                   const ShareOf& share_of) {
+    int64_t part = std::min(most, units);
+    while (part > least) {
+        const int64_t parts = divide_up(units, part);
+        if (share_of(parts) <= uneven) break;
+        part = std::max(least, (units - 1) / parts);
+    }
+    return even_part(units, part);
+}
 
 using RangeFunction = void (*)(const void* context, int64_t begin, int64_t end);
 

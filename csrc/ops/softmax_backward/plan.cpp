@@ -110,9 +110,12 @@ int threads_of_plane(const Op::Plan& plan) {
     const int64_t planes = plan.rows.iterations() / plan.rows.extent[inner];
     return threads_for_written_runs(plan.bytes / (planes * plan.length), plan.bytes);
 }
-// Threads that will share planes, or rows.
-int sharing_threads(const Op::Plan& plan) {
-    return std::min(threads_for(plan.bytes), threads_of_plane(plan));
+// Of neighbouring rows that are cut into parts: for even_share().
+auto share_of_parts(const Op::Plan& plan) {
+    const int64_t extent = plan.rows.extent[plan.rows.count - 1];
+    const int64_t outer = plan.rows.iterations() / extent;
+    const int threads = std::min(threads_for(plan.bytes), threads_of_plane(plan));
+    return [=](int64_t parts) { return largest_share(outer * parts, threads); };
 }
 
 // Neighbouring rows that a tile spans: many, for long runs of memory, as long as the tile stays in
@@ -132,7 +135,7 @@ int64_t column_count(const Op::Plan& plan) {
         columns /= 2;
     constexpr int64_t kUnit = 2 * kLanes;
     return kUnit * even_share(divide_up(extent, kUnit), columns / kUnit, kMinColumns / kUnit,
-                              plan.rows.iterations() / extent, sharing_threads(plan), kUneven);
+                              kUneven, share_of_parts(plan));
 }
 
 // kAcrossRows: whether what is written in one piece is whole cache lines, but for a few.
@@ -169,8 +172,8 @@ int64_t staged_rows(const Op::Plan& plan) {
     const int64_t unit = plan.stages_along && !transposes ? 1 : kLanes;
     const int64_t most = plan.stages_along ? along / unit * unit : Op::kStagedColumns;
     const int64_t least = plan.stages_along ? unit : kMinColumns;
-    return unit * even_share(divide_up(extent, unit), most / unit, least / unit,
-                             plan.rows.iterations() / extent, sharing_threads(plan), kUneven);
+    return unit * even_share(divide_up(extent, unit), most / unit, least / unit, kUneven,
+                             share_of_parts(plan));
 }
 
 void cut_into_tasks(Op::Plan& plan, int64_t row_bytes) {
