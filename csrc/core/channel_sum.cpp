@@ -287,53 +287,24 @@ bool can_align(const ChannelSumPlan& plan, int64_t size) {
            plan.lanes_together * channels * size >= kLongChannelRun && row_stride % kCacheLine == 0;
 }
 
-// Where a block is rows, with `tiles` tasks each: the task that begins so many units of work, a row
-// of a tile each, behind the first one, or next to there.
-int64_t task_behind(const ChannelSumPlan& plan, int64_t tiles, int64_t units) {
-    const int64_t rows_before = (plan.blocks - 1) * plan.rows_per_block;
-    const int64_t before = rows_before * tiles;
-    const auto nearest = [](int64_t n, int64_t rows) { return (n + rows / 2) / rows; };
-    return units < before
-               ? nearest(units, plan.rows_per_block)
-               : (plan.blocks - 1) * tiles + nearest(units - before, plan.rows - rows_before);
-}
-int64_t units_before(const ChannelSumPlan& plan, int64_t tiles, int64_t task) {
-    const int64_t last = (plan.blocks - 1) * tiles;  // tasks before those of the last block
-    const int64_t rows_before = (plan.blocks - 1) * plan.rows_per_block;
-    return std::min(task, last) * plan.rows_per_block +
-           std::max<int64_t>(0, task - last) * (plan.rows - rows_before);
-}
-// Of `outer` blocks, or chunks, of so many tiles of channels: for even_share().
-auto share_of_tiles(const ChannelSumPlan& plan, int64_t outer, int threads) {
-    return [&plan, outer, threads](int64_t tiles) {
-        if (plan.chunks_per_row != 1) return largest_share(outer * tiles, threads);
-        const int64_t units = plan.rows * tiles;
-        int64_t most = 0, begin = 0;
-        for (int64_t i = 1; i <= threads; ++i) {
-            const int64_t task = task_behind(plan, tiles, share_begin(units, threads, i));
-            const int64_t end = units_before(plan, tiles, task);
-            most = std::max(most, end - begin);
-            begin = end;
-        }
-        return static_cast<double>(most * threads) / static_cast<double>(units);
-    };
-}
-
 // kAlongPositions: as many as threads can share evenly.
 int64_t row_channels(const ChannelSumPlan& plan, int64_t outer, int64_t size, int threads) {
     const int64_t elements = plan.rows_per_block * plan.chunks_per_task * plan.chunk;
     const auto channels_of = [&](int64_t task_bytes) {
         return std::clamp<int64_t>(task_bytes / (plan.operands * elements * size), 1, kRowChannels);
     };
-    return even_share(plan.channels, channels_of(kTaskBytes), channels_of(kEnoughTaskBytes),
-                      kUnevenRows, share_of_tiles(plan, outer, threads));
+    return even_share(
+        plan.channels, channels_of(kTaskBytes), channels_of(kEnoughTaskBytes),
+        [&](int64_t tiles) { return shares_are_even(plan, outer, tiles, threads, kUnevenRows); });
 }
 // kAlongChannels: as many as fit, as every further tile makes runs of memory shorter. `threads` had
 // better share a position.
 int64_t even_tile(const ChannelSumPlan& plan, int64_t outer, int threads) {
     const int64_t most = std::max<int64_t>(1, plan.channel_tile / kWholeChannels);
-    return kWholeChannels * even_share(divide_up(plan.channels, kWholeChannels), most, 1, kUneven,
-                                       share_of_tiles(plan, outer, threads));
+    return kWholeChannels *
+           even_share(divide_up(plan.channels, kWholeChannels), most, 1, [&](int64_t tiles) {
+               return shares_are_even(plan, outer, tiles, threads, kUneven);
+           });
 }
 
 // How many threads had better share the channels of a position.
@@ -437,7 +408,7 @@ void plan_walk(ChannelSumPlan& plan, int64_t size, int most_threads) {
                 (plan.is_direct() || (bytes > processor().cached_bytes &&
                                       (plan.transposes || has_neighbours(plan, size))));
     plan.asks_into_second = processor().into_second;
-    plan.aligned_bytes = processor().aligned_bytes;
+    plan.aligned_bytes = std::min(processor().aligned_bytes, kLongRun);
     cut_into_tasks(plan, size, bytes, most_threads);
 }
 
@@ -450,14 +421,6 @@ void plan_channel_sum(ChannelSumPlan& plan, const TensorView* const* views, int 
     plan.call_channels = plan.channels;
     plan_walk(plan, static_cast<int64_t>(data_type_size(views[0]->dtype)), kAnyThreads);
     take_panels(plan, views[0]->dtype);
-}
-
-int64_t work_units(const ChannelSumPlan& plan) {
-    return plan.chunks_per_row == 1 ? plan.rows * plan.channel_tiles : plan.tasks;
-}
-
-int64_t task_at(const ChannelSumPlan& plan, int64_t unit) {
-    return plan.chunks_per_row == 1 ? task_behind(plan, plan.channel_tiles, unit) : unit;
 }
 
 }  // namespace ascend_grad

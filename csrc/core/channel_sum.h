@@ -70,12 +70,11 @@ struct ChannelSumPlan {
     int64_t position_group;  // positions taken at a time
     int64_t prefetch;        // how many bytes ahead loads are asked for; 0: none are
     bool asks_into_second;   // into the second cache
-    // kAlongPositions:
-    bool asks;              // loads are asked for
-    int64_t aligned_bytes;  // rows of so many are walked from a cache line on
-    bool asks_for_tiles;    // staged: for those of the next channels
-    Panels panels;          // if any: tasks are these, each with a panel_plan()
-    int64_t first_channel;  // of a panel, among those of the call
+    bool asks;               // kAlongPositions: loads are asked for
+    int64_t aligned_bytes;   // kAlongPositions: rows of so many are walked from a cache line on
+    bool asks_for_tiles;     // staged: for those of the next channels
+    Panels panels;           // if any: tasks are these, each with a panel_plan()
+    int64_t first_channel;   // of a panel, among those of the call
     int64_t call_channels;
 
     // Inlined even without optimisation: instruction set levels must not share these.
@@ -108,6 +107,10 @@ void plan_channel_sum(ChannelSumPlan& plan, const TensorView* const* views, int 
 // rows.
 int64_t work_units(const ChannelSumPlan& plan);
 int64_t task_at(const ChannelSumPlan& plan, int64_t unit);
+// Whether no thread's share is more than `uneven` times the mean if each of `outer` blocks, or
+// chunks of a row, is that many tiles of channels.
+bool shares_are_even(const ChannelSumPlan& plan, int64_t outer, int64_t tiles, int threads,
+                     double uneven);
 
 // Calls function(begin, end) for even shares of the tasks, as parallel_for() does.
 template <class Function>

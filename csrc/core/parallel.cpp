@@ -138,7 +138,7 @@ int thread_setting() {
 
 int threads_for_written_runs(int64_t bytes, int64_t call_bytes) {
     if (call_bytes > processor().near_bytes) return kAnyThreads;
-    const int64_t parts = bytes / processor().written_part_bytes;
+    const int64_t parts = bytes / std::max<int64_t>(1, processor().written_part_bytes);
     return static_cast<int>(std::clamp<int64_t>(parts, 1, kAnyThreads));
 }
 
@@ -147,8 +147,8 @@ int threads_for(int64_t bytes) {
     return static_cast<int>(std::min<int64_t>(thread_limit(), bytes / kMinBytesPerThread));
 }
 
-double largest_share(int64_t tasks, int threads) {
-    return static_cast<double>(round_up(tasks, threads)) / static_cast<double>(tasks);
+bool are_even(int64_t tasks, int threads, double uneven) {
+    return static_cast<double>(round_up(tasks, threads)) <= uneven * static_cast<double>(tasks);
 }
 
 void parallel_for(int64_t count, int threads, RangeFunction function, const void* context) {

@@ -29,19 +29,17 @@ int threads_for_written_runs(int64_t bytes, int64_t call_bytes);
 constexpr int64_t share_begin(int64_t count, int64_t threads, int64_t thread) {
     return count / threads * thread + std::min(count % threads, thread);
 }
-// A thread's largest share of equal tasks, over the mean.
-double largest_share(int64_t tasks, int threads);
+// Whether no thread's share of equal tasks is more than `uneven` times the mean.
+bool are_even(int64_t tasks, int threads, double uneven);
 
 // Work is cut into parts: how many of its units a part gets, about as many each, from `most` down
-// to `least`, so that share_of(parts), the largest share of a thread over the mean, is at most
-// `uneven`. As many as with `least` where none does it.
-template <class ShareOf>
-int64_t even_share(int64_t units, int64_t most, int64_t least, double uneven,
-                   const ShareOf& share_of) {
+// to `least`, so that is_even(parts) holds. As many as with `least` where it never does.
+template <class IsEven>
+int64_t even_share(int64_t units, int64_t most, int64_t least, const IsEven& is_even) {
     int64_t part = std::min(most, units);
     while (part > least) {
         const int64_t parts = divide_up(units, part);
-        if (share_of(parts) <= uneven) break;
+        if (is_even(parts)) break;
         part = std::max(least, (units - 1) / parts);
     }
     return even_part(units, part);

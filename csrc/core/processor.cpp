@@ -67,7 +67,8 @@ Processor processor_of(const Model& model) {
     result.kept_bytes = keeps ? kept : 0;
     result.streams_beside_arithmetic = !keeps;
     if (keeps) {
-        // Beyond its second cache a core moves so little that sharing always pays.
+        // Beyond the second cache, of 2 MiB, a core moves so little that sharing always pays
+        // (Emerald Rapids; assumed of the others).
         result.written_part_bytes = int64_t{8} << 10;
         result.near_bytes = int64_t{2} << 20;
     }

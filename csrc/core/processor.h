@@ -25,7 +25,7 @@ struct Processor {
     bool far_along_memory;
     // Of a call that moves more bytes, tensors are not expected in a cache.
     int64_t cached_bytes;
-    // Sums along rows of so many bytes had better read whole cache lines.
+    // Sums along rows of so many bytes, kLongRun at most, had better read whole cache lines.
     int64_t aligned_bytes;
     // Threads that write parts of one run of memory had better move so many bytes each, in a call
     // that moves up to near_bytes: where a thread's part ends, lines go to and fro between threads,

@@ -272,12 +272,9 @@ class ChannelSum {
                 const int length = static_cast<int>(least(kMost, n - i));
                 const int64_t at = i * plan_.position_step * kSize;
                 T* const to = sink_.reserve(together * length);
-                const Rows some = {
-                    {rows.at[0] + r * rows.step[0] + at, rows.at[1] + r * rows.step[1] + at,
-                     reinterpret_cast<char*>(to)},
-                    {rows.step[0], rows.step[1], rows.step[2]},
-                    rows.to_sums,
-                    rows.ahead};
+                Rows some = rows;
+                for (int k = 0; k < 2; ++k) some.at[k] += r * rows.step[k] + at;
+                some.at[2] = reinterpret_cast<char*>(to);
                 add_rows(some, together, length, parameters + r * rows.to_sums,
                          sums + r * rows.to_sums);
                 sink_.commit(together * length);

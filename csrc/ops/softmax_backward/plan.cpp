@@ -110,12 +110,12 @@ int threads_of_plane(const Op::Plan& plan) {
     const int64_t planes = plan.rows.iterations() / plan.rows.extent[inner];
     return threads_for_written_runs(plan.bytes / (planes * plan.length), plan.bytes);
 }
-// Of neighbouring rows that are cut into parts: for even_share().
-auto share_of_parts(const Op::Plan& plan) {
+// Whether neighbouring rows, cut into so many parts, make even shares: for even_share().
+auto is_even(const Op::Plan& plan) {
     const int64_t extent = plan.rows.extent[plan.rows.count - 1];
     const int64_t outer = plan.rows.iterations() / extent;
     const int threads = std::min(threads_for(plan.bytes), threads_of_plane(plan));
-    return [=](int64_t parts) { return largest_share(outer * parts, threads); };
+    return [=](int64_t parts) { return are_even(outer * parts, threads, kUneven); };
 }
 
 // Neighbouring rows that a tile spans: many, for long runs of memory, as long as the tile stays in
@@ -135,7 +135,7 @@ int64_t column_count(const Op::Plan& plan) {
         columns /= 2;
     constexpr int64_t kUnit = 2 * kLanes;
     return kUnit * even_share(divide_up(extent, kUnit), columns / kUnit, kMinColumns / kUnit,
-                              kUneven, share_of_parts(plan));
+                              is_even(plan));
 }
 
 // kAcrossRows: whether what is written in one piece is whole cache lines, but for a few.
@@ -172,8 +172,7 @@ int64_t staged_rows(const Op::Plan& plan) {
     const int64_t unit = plan.stages_along && !transposes ? 1 : kLanes;
     const int64_t most = plan.stages_along ? along / unit * unit : Op::kStagedColumns;
     const int64_t least = plan.stages_along ? unit : kMinColumns;
-    return unit * even_share(divide_up(extent, unit), most / unit, least / unit, kUneven,
-                             share_of_parts(plan));
+    return unit * even_share(divide_up(extent, unit), most / unit, least / unit, is_even(plan));
 }
 
 void cut_into_tasks(Op::Plan& plan, int64_t row_bytes) {
