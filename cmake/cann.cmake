@@ -70,11 +70,11 @@ if(ASCENDC_CMAKE_DIR)
   set(ASCEND_GRAD_CANN ${ASCEND_HOME_PATH})
   # Not its install rules: what a package needs of it is installed below.
   add_subdirectory(kernels_ascendc EXCLUDE_FROM_ALL)
-  ascend_grad_device_library(ascend_grad_npu_${family} ${arch} ascend_grad_kernels_${family}
-    csrc/launch/npu_backend.cpp)
-  target_include_directories(ascend_grad_npu_${family} BEFORE PRIVATE
+  ascend_grad_runner(ascend_grad_npu csrc/launch/npu_backend.cpp ascendcl nnopbase)
+  target_include_directories(ascend_grad_npu BEFORE PUBLIC
     ${ASCEND_HOME_PATH}/include ${ASCEND_HOME_PATH}/include/aclnn)
-  target_link_directories(ascend_grad_npu_${family} PRIVATE ${ASCEND_HOME_PATH}/lib64)
-  target_link_libraries(ascend_grad_npu_${family} PRIVATE ascendcl nnopbase)
+  target_link_directories(ascend_grad_npu PUBLIC ${ASCEND_HOME_PATH}/lib64)
+  ascend_grad_device_library(ascend_grad_npu_${family} ${arch} ascend_grad_npu)
+  target_link_libraries(ascend_grad_npu_${family} PRIVATE ascend_grad_kernels_${family})
   install(FILES $<TARGET_FILE:ascend_grad_kernels_${family}> DESTINATION ${home}/lib64)
 endif()

@@ -2,17 +2,23 @@
 include_guard()
 
 file(GLOB ASCEND_GRAD_KERNELS CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/kernels_ascendc/*/kernel.cpp)
-set(ASCEND_GRAD_RUNNER
-  csrc/launch/aclnn_interface.cpp
-  csrc/launch/c_interface.cpp
-  csrc/launch/kernel_table.cpp
-  csrc/launch/memory_pool.cpp
-  csrc/launch/runner.cpp
-  csrc/launch/tensor_memory.cpp)
 
-# ascend_grad_device_library(<target> <arch> <acl>): `acl` is the library with the acl functions.
-function(ascend_grad_device_library target arch acl)
-  add_library(${target} SHARED ${ASCEND_GRAD_RUNNER} ${ARGN})
+# ascend_grad_runner(<target> <backend> <acl>...): what libraries of all families have in common. `acl` are the libraries
+# with the acl functions.
+function(ascend_grad_runner target backend)
+  add_library(${target} OBJECT ${backend}
+    csrc/launch/aclnn_interface.cpp
+    csrc/launch/c_interface.cpp
+    csrc/launch/memory_pool.cpp
+    csrc/launch/runner.cpp
+    csrc/launch/tensor_memory.cpp)
+  target_include_directories(${target} PRIVATE include)
+  target_link_libraries(${target} PUBLIC ascend_grad_core ${ARGN})
+endfunction()
+
+# ascend_grad_device_library(<target> <arch> <runner> <kernels>...)
+function(ascend_grad_device_library target arch runner)
+  add_library(${target} SHARED csrc/launch/kernel_table.cpp ${ARGN})
   target_include_directories(${target} PRIVATE kernels_ascendc include)
   if(arch EQUAL 220)
     set(has_bfloat16 1)
@@ -20,7 +26,7 @@ function(ascend_grad_device_library target arch acl)
     set(has_bfloat16 0)
   endif()
   target_compile_definitions(${target} PRIVATE ASCEND_GRAD_ARCH=${arch} ASCEND_GRAD_KERNELS_HAVE_BFLOAT16=${has_bfloat16})
-  target_link_libraries(${target} PRIVATE ascend_grad_core ${acl})
+  target_link_libraries(${target} PRIVATE ${runner})
   target_link_options(${target} PRIVATE LINKER:--exclude-libs=ALL)
   set_target_properties(${target} PROPERTIES INSTALL_RPATH "$ORIGIN")
   install(TARGETS ${target} LIBRARY DESTINATION ${home}/lib64)
@@ -29,13 +35,14 @@ endfunction()
 if(ASCEND_GRAD_EMULATOR AND ASCEND_GRAD_PYTHON)
   # Kernels are thin over the emulator's runtime: optimising them costs more than it brings.
   set_source_files_properties(${ASCEND_GRAD_KERNELS} PROPERTIES COMPILE_OPTIONS -O1)
+  ascend_grad_runner(ascend_grad_emulator csrc/launch/emulator_backend.cpp ascend_grad ascendc_emulator_runtime)
   foreach(family IN ITEMS ascend910b:220 ascend310p:200 ascend910:100)
     string(REPLACE ":" ";" family ${family})
     list(GET family 1 arch)
     list(GET family 0 family)
     set(target ascend_grad_emulator_${family})
-    ascend_grad_device_library(${target} ${arch} ascend_grad
-      csrc/launch/emulator_backend.cpp csrc/launch/emulated_kernels.cpp ${ASCEND_GRAD_KERNELS})
+    ascend_grad_device_library(${target} ${arch} ascend_grad_emulator
+      csrc/launch/emulated_kernels.cpp ${ASCEND_GRAD_KERNELS})
     target_link_libraries(${target} PRIVATE emulator_${family})
   endforeach()
 endif()

@@ -6,11 +6,12 @@
 #include <string>
 
 #include "launch/device_call.h"
+#include "launch/kernel_table.h"
 
 namespace ascend_grad::launch {
 
 Soc library_soc() {
-    switch (ASCEND_GRAD_ARCH) {
+    switch (kArch) {
         case 220:
             return Soc::kAscend910B;
         case 200:

@@ -22,9 +22,8 @@ using Kernel = typename KernelFunction<Tiling, std::make_index_sequence<pointers
 template <class Tiling, class Function, size_t... I>
 uint32_t emulate(const char* name, Function* kernel, std::index_sequence<I...>, uint32_t blocks,
                  void* stream, void* const* pointers, const Tiling& tiling) {
-    return ascend_grad::launch::emulate(ASCEND_GRAD_ARCH, name, blocks, stream, [&] {
-        kernel(static_cast<uint8_t*>(pointers[I])..., tiling);
-    });
+    return ascend_grad::launch::emulate(
+        name, blocks, stream, [&] { kernel(static_cast<uint8_t*>(pointers[I])..., tiling); });
 }
 
 }  // namespace

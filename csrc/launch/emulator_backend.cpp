@@ -9,6 +9,7 @@
 #include "ascend_grad/acl_int_array.h"
 #include "ascendc_emulator.h"
 #include "launch/backend.h"
+#include "launch/kernel_table.h"
 
 namespace ascend_grad::launch {
 namespace {
@@ -39,7 +40,7 @@ LaunchRecord record_of(const char* kernel, uint32_t blocks,
 
 }  // namespace
 
-uint32_t emulate(int arch, const char* kernel, uint32_t blocks, void* stream,
+uint32_t emulate(const char* kernel, uint32_t blocks, void* stream,
                  const std::function<void()>& body) {
     const aclError waited = aclrtSynchronizeStream(stream);
     if (waited != ACL_SUCCESS) return static_cast<uint32_t>(waited);
@@ -48,7 +49,7 @@ uint32_t emulate(int arch, const char* kernel, uint32_t blocks, void* stream,
     ascendc_emulator::Options options = ascendc_emulator::options_from_environment();
     options.kernel_mode = KernelMode::AIV_MODE;
     const ascendc_emulator::Result result =
-        ascendc_emulator::launch(arch, kernel, blocks, body, options);
+        ascendc_emulator::launch(kArch, kernel, blocks, body, options);
     ascendc_emulator::write_environment_output(result);
     if (t_records != nullptr) {
         t_records->push_back(record_of(kernel, blocks, result));
@@ -59,7 +60,7 @@ uint32_t emulate(int arch, const char* kernel, uint32_t blocks, void* stream,
 }
 
 bool backend_core_count(int32_t, uint32_t& cores) {
-    cores = ascendc_emulator::core_count(ASCEND_GRAD_ARCH,
+    cores = ascendc_emulator::core_count(kArch,
                                          ascendc_emulator::options_from_environment().soc_version);
     return cores != 0;
 }

@@ -6,6 +6,9 @@
 #include "launch.h"
 
 namespace ascend_grad::launch {
+
+const int kArch = ASCEND_GRAD_ARCH;
+
 namespace {
 
 // Spreads an array of pointers over the parameters of a launch function.

@@ -1,10 +1,13 @@
-// The kernels of this library by name.
+// The kernels of this library by name: with kernels of one product family, all that it has of them.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
 namespace ascend_grad::launch {
+
+// __CCE_AICORE__ of the products.
+extern const int kArch;
 
 struct Kernel {
     const char* name;

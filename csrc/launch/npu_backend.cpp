@@ -3,15 +3,16 @@
 #include <aclnn/opdev/common_types.h>
 
 #include "launch/backend.h"
+#include "launch/kernel_table.h"
 
 namespace ascend_grad::launch {
 
 bool backend_core_count(int32_t device, uint32_t& cores) {
     // Kernels run on vector cores where the product has them apart from its AI cores.
-    constexpr aclDeviceInfo kKind =
-        ASCEND_GRAD_ARCH == 220 ? ACL_DEVICE_INFO_VECTOR_CORE_NUM : ACL_DEVICE_INFO_AI_CORE_NUM;
+    const aclDeviceInfo kind =
+        kArch == 220 ? ACL_DEVICE_INFO_VECTOR_CORE_NUM : ACL_DEVICE_INFO_AI_CORE_NUM;
     int64_t count = 0;
-    const aclError code = aclGetDeviceCapability(static_cast<uint32_t>(device), kKind, &count);
+    const aclError code = aclGetDeviceCapability(static_cast<uint32_t>(device), kind, &count);
     cores = static_cast<uint32_t>(count);
     return code == ACL_SUCCESS && count > 0;
 }

@@ -26,7 +26,7 @@ using device::Pointer;
 
 // Kernels of products without DataCopyPad read whole blocks, so up to this much behind the data.
 // aclrtMalloc gives it to every allocation.
-constexpr size_t kSlack = ASCEND_GRAD_ARCH == 220 ? 0 : 32;
+const size_t kSlack = kArch == 220 ? 0 : 32;
 
 // Calls on the host's memory use the current context's own stream: one of ours would end with the
 // context in which it was made.
