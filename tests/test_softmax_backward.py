@@ -7,7 +7,17 @@ import ml_dtypes
 import numpy as np
 import pytest
 import strategies
-from arrays import BFLOAT16, DTYPES, FLOAT16, FLOAT32, FLOAT64, LAYOUTS, place, random_values
+from arrays import (
+    BFLOAT16,
+    DTYPES,
+    FLOAT16,
+    FLOAT32,
+    FLOAT64,
+    LAYOUTS,
+    place,
+    random_values,
+    zeros_behind_line,
+)
 from cases import Case, cases, check_seeds
 from hypothesis import given
 from reference.softmax_backward import softmax_backward
@@ -107,6 +117,30 @@ def test_few_elements_across_rows(columns: int, length: int, dtype: np.dtype) ->
     assert_within(ag.softmax_backward(g, y, 1, out=wider), softmax_backward(g, y, 1))
     packed = ag.softmax_backward(g, y, 1, out=np.empty(g.shape, FLOAT32))
     assert_same_bits(packed, np.ascontiguousarray(wider))
+
+
+# Groups of such rows end where the cache lines of the result do.
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@pytest.mark.parametrize("length", [3, 20, 40, 1500])
+@pytest.mark.parametrize("columns", [1037, 2600, 4112])
+@pytest.mark.parametrize("beyond", [0, 3])
+def test_rows_in_lines(beyond: int, columns: int, length: int, dtype: np.dtype) -> None:
+    g, y = operands((length, columns), dtype)
+    want = np.ascontiguousarray(ag.softmax_backward(g.T.copy(), y.T.copy(), -1).T)
+    memory = zeros_behind_line((length + 1) * (columns + 7), dtype, beyond)
+    out = memory[: length * (columns + 7)].reshape(length, -1)[:, :columns]
+    for threads in (1, 3):
+        memory[...] = 0
+        with ag.num_threads(threads):
+            assert_same_bits(ag.softmax_backward(g, y, 0, out=out), want)
+        out[...] = 0
+        assert not memory.any()  # nothing else was written
+        with ag.num_threads(threads):
+            over_g, over_y = g.copy(), y.copy()
+            assert_same_bits(ag.softmax_backward(over_g, y, 0, out=over_g), want)
+            assert_same_bits(ag.softmax_backward(g, over_y, 0, out=over_y), want)
+            wider = ag.softmax_backward(g, y, 0, out=np.empty(g.shape, FLOAT32))
+        assert_same_bits(wider.astype(dtype), want)
 
 
 def test_long_sum_of_equal_terms_does_not_drift() -> None:

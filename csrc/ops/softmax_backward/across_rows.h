@@ -14,15 +14,24 @@
 namespace ascend_grad {
 namespace {
 
+// Rows of a group, and those after it of which it writes elements.
+constexpr int kMaxSums = static_cast<int>(SoftmaxBackward::kMaxColumns) + kPairLanes;
+
+// Where a group's part of each run of the result ends: from the first cache line of the run on if
+// `from_line`, and up to the one that begins within `beyond` columns after it.
+struct LineEnds {
+    bool from_line;
+    int beyond;
+};
+
 // A chunk of a group of rows: `elements` runs of `columns`; those of g, y and out begin at `base`
 // and `stride` bytes from each other.
 template <class T>
 class AcrossRows {
-    static constexpr int kMaxColumns = static_cast<int>(SoftmaxBackward::kMaxColumns);
     static constexpr int kLevels = 5;  // of the tree over lanes, leaves included
 
   public:
-    static constexpr int kScratch = kLevels * kMaxColumns;  // floats that sum() needs
+    static constexpr int kScratch = kLevels * kMaxSums;  // floats that sum() needs
 
     AcrossRows(char* const (&base)[3], const int64_t (&stride)[3], int columns, int elements,
                bool by_columns, bool asks_into_second)
@@ -47,15 +56,16 @@ class AcrossRows {
     // Results are rounded to U. From the last element on: what was summed last is in the nearest
     // cache. `sums` are readable to the end of a pair of vectors.
     template <class U>
-    void write(const float* sums, bool streams) const {
-        const bool are_alike = !streams || stride_[2] % kCacheLine == 0;
-        const bool no_nan = kHasPermuted<T, U> && make_no_nan(sums, columns_);
+    void write(const float* sums, LineEnds ends, bool streams) const {
+        const bool are_alike =
+            (!streams && !ends.from_line && ends.beyond == 0) || stride_[2] % kCacheLine == 0;
+        const bool no_nan = kHasPermuted<T, U> && make_no_nan(sums, columns_ + ends.beyond);
         int end = elements_;
         if (are_alike) {
             for (; end >= kTogether; end -= kTogether)
-                write_runs<kTogether, U>(end - kTogether, sums, no_nan, streams);
+                write_runs<kTogether, U>(end - kTogether, sums, ends, no_nan, streams);
         }
-        for (; end > 0; --end) write_runs<1, U>(end - 1, sums, no_nan, streams);
+        for (; end > 0; --end) write_runs<1, U>(end - 1, sums, ends, no_nan, streams);
     }
 
   private:
@@ -111,7 +121,7 @@ class AcrossRows {
             runs.g[k] = input(0, first + k * kLanes);
             runs.y[k] = input(1, first + k * kLanes);
         }
-        const int end = for_each_part(runs.ahead, 0, next - first,
+        const int end = for_each_part(runs.ahead, 0, columns_, next - first,
                                       [&](int c, int until) { add_pairs(runs, to, c, until); });
         if (end == columns_) return;
         const int n = columns_ - end;
@@ -126,7 +136,7 @@ class AcrossRows {
 
     // Streaming, equally far from a cache line in all runs.
     template <int kRuns, class U>
-    void write_runs(int first, const float* sums, bool no_nan, bool streams) const {
+    void write_runs(int first, const float* sums, LineEnds ends, bool no_nan, bool streams) const {
         Runs<kRuns, U> runs;
         for (int k = 0; k < kRuns; ++k) {
             runs.g[k] = input(0, first + k);
@@ -141,30 +151,31 @@ class AcrossRows {
                                  n);
             }
         };
-        const int head = streams ? elements_to_line(runs.out[0], columns_) : 0;
-        if (head > 0) write_first(0, head);
-        const int end = for_each_part(runs.ahead, head, -kRuns, [&](int c, int until) {
+        const int head = streams || ends.from_line ? elements_to_line(runs.out[0], columns_) : 0;
+        if (head > 0 && !ends.from_line) write_first(0, head);
+        const int columns = columns_ + elements_to_line(runs.out[0] + columns_, ends.beyond);
+        const int end = for_each_part(runs.ahead, head, columns, -kRuns, [&](int c, int until) {
             with_constant(no_nan, [&](auto permutes) {
                 with_constant(streams, [&](auto past_caches) {
                     write_pairs(runs, sums, c, until, permutes, past_caches);
                 });
             });
         });
-        if (end < columns_) write_first(end, columns_ - end);
+        if (end < columns) write_first(end, columns - end);
     }
 
     // Calls function(begin, end) for the pairs of vectors of a run from column `head` on, in two
     // parts: what is asked for lies further along the run and, past its end, as far along the one
     // that is `to_next` elements from it. Returns the end of the last pair.
     template <class Function>
-    int for_each_part(uintptr_t (&ahead)[2], int head, int to_next,
+    int for_each_part(uintptr_t (&ahead)[2], int head, int columns, int to_next,
                       const Function& function) const {
         constexpr int64_t kSize = sizeof(T);
         constexpr int kRunAhead = 2048 / sizeof(T);  // measured
         const auto in_pairs = [head](int c) {
             return c > head ? head + (c - head) / kPairLanes * kPairLanes : head;
         };
-        const int turn = in_pairs(columns_ - kRunAhead), end = in_pairs(columns_);
+        const int turn = in_pairs(columns - kRunAhead), end = in_pairs(columns);
         const int64_t along = least(kRunAhead, columns_) * kSize;
         if (head < turn) {
             for (uintptr_t& bytes : ahead) bytes = static_cast<uintptr_t>(along);

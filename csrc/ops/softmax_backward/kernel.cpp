@@ -24,7 +24,7 @@ struct SoftmaxBackwardKernel {
                            int64_t begin, int64_t end) {
         const auto sum = [&](auto& rows) {
             for_each_chunk(plan, begin, end, rows, [&](int64_t chunk) {
-                float sums[SoftmaxRows<T>::kMaxColumns + kLanes] = {};
+                float sums[kMaxSums + kLanes] = {};
                 rows.sum_chunk(chunk, sums);
                 for (int i = 0; i < rows.count(); ++i) {
                     partials[(rows.first_row() + i) * plan.chunks + chunk] = sums[i];
@@ -39,12 +39,12 @@ struct SoftmaxBackwardKernel {
     static void write_chunks(const Op::Plan& plan, void* const* addresses, const float* partials,
                              bool streaming, int64_t begin, int64_t end) {
         with_rows(plan, addresses, streaming, [&](auto& rows) {
-            float sums[SoftmaxRows<T>::kMaxColumns + kLanes] = {};
+            float sums[kMaxSums + kLanes] = {};
             int64_t summed_row = -1;
             for_each_chunk(plan, begin, end, rows, [&](int64_t chunk) {
                 if (rows.first_row() != summed_row) {
                     summed_row = rows.first_row();
-                    for (int i = 0; i < rows.count(); ++i) {
+                    for (int i = 0; i < rows.summed(); ++i) {
                         double total = 0.0;
                         const float* row = partials + (summed_row + i) * plan.chunks;
                         for (int64_t k = 0; k < plan.chunks; ++k)

@@ -64,8 +64,11 @@ struct SoftmaxBackward {
         Traversal traversal;
         int64_t length;  // elements of a row
         int64_t stride[3];
-        int32_t step;           // kAlongRows: elements between neighbours in the inputs
-        bool is_plane;          // kAcrossRows: the rows of a group fill memory without a gap
+        int32_t step;   // kAlongRows: elements between neighbours in the inputs
+        bool is_plane;  // kAcrossRows: the rows of a group fill memory without a gap
+        // kAcrossRows: groups write whole cache lines, and so elements of at most as many rows
+        // after their own; if not 0.
+        int32_t rows_beyond;
         bool by_columns;        // kAcrossRows: few elements, columns are summed in registers
         bool has_small_planes;  // and the groups: see is_small_plane()
         Loops rows;             // count >= 1

@@ -149,6 +149,16 @@ bool runs_fill_lines(const Op::Plan& plan, const TensorView& out) {
     return is_aligned && plan.rows_per_group * size >= kNearRunBytes;
 }
 
+// Lines that two groups write a part of, in every run of memory, cost more than the few sums that
+// both make otherwise. Not where results replace inputs: another group may still have to read them.
+int32_t rows_beyond(const Op::Plan& plan, const TensorView& out) {
+    const auto size = static_cast<int64_t>(data_type_size(out.dtype));
+    const bool are_parts = plan.traversal == Op::Traversal::kAcrossRows &&
+                           plan.groups_per_loop > 1 && plan.rows_per_group * size >= kNearRunBytes;
+    if (!are_parts || has_whole_lines(out, {plan.rows_per_group})) return 0;
+    return static_cast<int32_t>(kCacheLine / size - 1);
+}
+
 // Planes of few elements one after the other.
 bool has_small_planes(const Op::Plan& plan) {
     const int inner = plan.rows.count - 1;
@@ -291,9 +301,10 @@ Op::Plan Op::direct_plan(const Args& args) {
                          plan.traversal == Traversal::kAlongRows && plan.step == 1 &&
                          plan.chunks == 1;
     plan.asks_into_second = processor().into_second;
+    const bool is_in_place = out.data == grad.data || out.data == args.tensors[kOutput]->data;
+    plan.rows_beyond = is_in_place ? 0 : rows_beyond(plan, out);
     plan.streaming_fits =
-        out.data != grad.data && out.data != args.tensors[kOutput]->data &&
-        plan.traversal != Traversal::kStaged &&
+        !is_in_place && plan.traversal != Traversal::kStaged &&
         (plan.traversal != Traversal::kAcrossRows || plan.is_plane || runs_fill_lines(plan, out));
     plan.rows_fill_lines =
         plan.traversal == Traversal::kAlongRows && has_whole_lines(out, {plan.length, plan.chunk});

@@ -18,12 +18,12 @@ namespace {
 template <class Rows>
 inline void sum_all_chunks(Rows& rows, int64_t chunks, float* sums) {
     if (chunks == 1) return rows.sum_chunk(0, sums);
-    double totals[SoftmaxBackward::kMaxColumns] = {};
+    double totals[kMaxSums] = {};
     for (int64_t chunk = 0; chunk < chunks; ++chunk) {
         rows.sum_chunk(chunk, sums);
-        for (int i = 0; i < rows.count(); ++i) totals[i] += static_cast<double>(sums[i]);
+        for (int i = 0; i < rows.summed(); ++i) totals[i] += static_cast<double>(sums[i]);
     }
-    for (int i = 0; i < rows.count(); ++i) sums[i] = static_cast<float>(totals[i]);
+    for (int i = 0; i < rows.summed(); ++i) sums[i] = static_cast<float>(totals[i]);
 }
 
 // Rows of a group or, along rows, of several groups; T is the inputs' dtype, U out's. All
@@ -34,8 +34,6 @@ class SoftmaxRows {
     using Traversal = Op::Traversal;
 
   public:
-    static constexpr int kMaxColumns = static_cast<int>(Op::kMaxColumns);
-
     SoftmaxRows(const Op::Plan& plan, void* const* addresses, bool streaming)
         : plan_(plan), place_(plan, addresses), streaming_(streaming), sink_(streaming, nullptr) {}
 
@@ -54,6 +52,7 @@ class SoftmaxRows {
                       : 1;
         place_.select(group);
         count_ = place_.rows_of(groups);
+        summed_ = static_cast<int>(least(count_ + plan_.rows_beyond, place_.rows_left()));
         const int inner = plan_.rows.count - 1;
         if (plan_.is_plane && inner > 0) {
             for (int k = 0; k < Op::kOut; ++k)
@@ -62,6 +61,8 @@ class SoftmaxRows {
         return group + groups + planes_ - 1;
     }
     int count() const { return count_; }
+    // Rows from the first one on whose sums writing needs.
+    int summed() const { return summed_; }
     int64_t first_row() const { return place_.first_row(); }
 
     // Everything of the selected rows.
@@ -75,8 +76,8 @@ class SoftmaxRows {
                 return;
             }
         }
-        float sums[kMaxColumns + kLanes];  // more than a small group reads
-        std::fill_n(sums, count_ + kLanes, 0.0f);
+        float sums[kMaxSums + kLanes];  // more than a small group reads
+        std::fill_n(sums, summed_ + kLanes, 0.0f);
         sum_all_chunks(*this, plan_.chunks, sums);
         // What was summed last is in the nearest cache; AcrossRows goes the same way.
         const bool is_backwards = plan_.traversal == Traversal::kAcrossRows && !plan_.is_plane;
@@ -251,11 +252,11 @@ class SoftmaxRows {
 
     // --- neighbouring rows contiguous ---
 
-    AcrossRows<T> across(int64_t chunk) const {
+    AcrossRows<T> across(int64_t chunk, int columns) const {
         char* run[3];
         for (int k = 0; k < 3; ++k) run[k] = address(k, 0, chunk * plan_.chunk);
         return {
-            run, plan_.stride, count_, length_of(chunk), plan_.by_columns, plan_.asks_into_second};
+            run, plan_.stride, columns, length_of(chunk), plan_.by_columns, plan_.asks_into_second};
     }
     void sum_across(int64_t chunk, float* sums) {
         if (plan_.is_plane) {
@@ -263,17 +264,18 @@ class SoftmaxRows {
                       plan_.by_columns, lanes_, sums);
             return;
         }
-        across(chunk).sum(lanes_);
-        std::copy_n(lanes_, count_, sums);
+        across(chunk, summed_).sum(lanes_);
+        std::copy_n(lanes_, summed_, sums);
     }
 
     void write_across(int64_t chunk, const float* sums) {
         const int n = length_of(chunk);
-        float repeated[kMaxColumns + kRepeats];
-        std::copy_n(sums, count_, repeated);
+        float repeated[kMaxSums + kRepeats];
+        std::copy_n(sums, summed_, repeated);
         if (!plan_.is_plane) {
-            std::fill_n(repeated + count_, kRepeats, 0.0f);
-            across(chunk).template write<U>(repeated, streaming_);
+            std::fill_n(repeated + summed_, kRepeats, 0.0f);
+            const LineEnds ends = {plan_.rows_beyond > 0 && !place_.is_first(), summed_ - count_};
+            across(chunk, count_).template write<U>(repeated, ends, streaming_);
             return;
         }
         repeat_sums(repeated, count_);
@@ -316,8 +318,8 @@ class SoftmaxRows {
         }
     }
 
-    static constexpr int kMaxGroups = 1024;  // so that their rows are an int
-    static constexpr int kLaneSums = kLanes * kMaxColumns + kPairLanes;  // of sum_plane()
+    static constexpr int kMaxGroups = 1024;              // so that their rows are an int
+    static constexpr int kLaneSums = kLanes * kMaxSums;  // of sum_plane()
     static_assert(kLaneSums >= AcrossRows<T>::kScratch);
 
     const Op::Plan& plan_;
@@ -326,6 +328,7 @@ class SoftmaxRows {
     Sink<U> sink_;
     uintptr_t to_next_[Op::kOut] = {};  // bytes to the plane after this one, 0 where there is none
     int count_ = 0;
+    int summed_ = 0;
     int planes_ = 1;  // that follow each other
     SmallPlanes small_planes_;
     alignas(64) float lanes_[kLaneSums];

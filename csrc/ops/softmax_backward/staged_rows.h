@@ -38,6 +38,7 @@ class StagedRows {
         return group + planes_;
     }
     int count() const { return count_; }
+    int summed() const { return count_; }
     int64_t first_row() const { return place_.first_row(); }
 
     void run() {
@@ -50,7 +51,7 @@ class StagedRows {
             store(0, 0);
             return;
         }
-        float sums[SoftmaxRows<Element>::kMaxColumns + kLanes] = {};
+        float sums[kMaxSums + kLanes] = {};
         sum_all_chunks(*this, plan_.chunks, sums);
         for (int64_t chunk = 0; chunk < plan_.chunks; ++chunk) write_chunk(chunk, sums);
     }
