@@ -207,6 +207,8 @@ void backend_watch(void*, size_t, const std::string&, bool) {}
 void backend_unwatch(void*) {}
 void backend_spoil(void*, size_t) {}
 
+const int kArch = 220;
+
 const Kernel* find_kernel(const char* name) {
     static constexpr Kernel kFirst{"first", 3, 0, launch_first};
     static constexpr Kernel kSecond{"second", 3, 0, launch_second};
