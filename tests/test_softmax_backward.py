@@ -121,14 +121,15 @@ def test_few_elements_across_rows(columns: int, length: int, dtype: np.dtype) ->
 
 # Groups of such rows end where the cache lines of the result do.
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
-@pytest.mark.parametrize("length", [3, 20, 40, 1500])
-@pytest.mark.parametrize("columns", [1037, 2600, 4112])
+@pytest.mark.parametrize("length", [1, 3, 20, 40, 1500])
+@pytest.mark.parametrize("columns", [210, 1037, 2600, 4112])
+@pytest.mark.parametrize("gap", [0, 7])
 @pytest.mark.parametrize("beyond", [0, 3])
-def test_rows_in_lines(beyond: int, columns: int, length: int, dtype: np.dtype) -> None:
+def test_rows_in_lines(beyond: int, gap: int, columns: int, length: int, dtype: np.dtype) -> None:
     g, y = operands((length, columns), dtype)
     want = np.ascontiguousarray(ag.softmax_backward(g.T.copy(), y.T.copy(), -1).T)
-    memory = zeros_behind_line((length + 1) * (columns + 7), dtype, beyond)
-    out = memory[: length * (columns + 7)].reshape(length, -1)[:, :columns]
+    memory = zeros_behind_line((length + 1) * (columns + gap), dtype, beyond)
+    out = memory[: length * (columns + gap)].reshape(length, -1)[:, :columns]
     for threads in (1, 3):
         memory[...] = 0
         with ag.num_threads(threads):

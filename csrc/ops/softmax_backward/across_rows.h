@@ -17,11 +17,14 @@ namespace {
 // Rows of a group, and those after it of which it writes elements.
 constexpr int kMaxSums = static_cast<int>(SoftmaxBackward::kMaxColumns) + kPairLanes;
 
-// Where a group's part of each run of the result ends: from the first cache line of the run on if
-// `from_line`, and up to the one that begins within `beyond` columns after it.
+// Where a group's part of a run of the result ends: from its first cache line on if `from_line`,
+// and up to the one that begins within `beyond` columns after it.
 struct LineEnds {
     bool from_line;
     int beyond;
+    bool operator==(const LineEnds& other) const {
+        return from_line == other.from_line && beyond == other.beyond;
+    }
 };
 
 // A chunk of a group of rows: `elements` runs of `columns`; those of g, y and out begin at `base`
@@ -55,17 +58,22 @@ class AcrossRows {
 
     // Results are rounded to U. From the last element on: what was summed last is in the nearest
     // cache. `sums` are readable to the end of a pair of vectors.
-    template <class U>
-    void write(const float* sums, LineEnds ends, bool streams) const {
-        const bool are_alike =
-            (!streams && !ends.from_line && ends.beyond == 0) || stride_[2] % kCacheLine == 0;
-        const bool no_nan = kHasPermuted<T, U> && make_no_nan(sums, columns_ + ends.beyond);
-        int end = elements_;
-        if (are_alike) {
-            for (; end >= kTogether; end -= kTogether)
-                write_runs<kTogether, U>(end - kTogether, sums, ends, no_nan, streams);
+    // ends_of(i): of the i-th run.
+    template <class U, class EndsOf>
+    void write(const float* sums, int count, bool streams, bool in_lines,
+               const EndsOf& ends_of) const {
+        const bool are_alike = (!streams && !in_lines) || stride_[2] % kCacheLine == 0;
+        const bool no_nan = kHasPermuted<T, U> && make_no_nan(sums, count);
+        for (int end = elements_; end > 0;) {
+            const LineEnds ends = ends_of(end - 1);
+            if (are_alike && end >= kTogether && ends_of(end - kTogether) == ends) {
+                end -= kTogether;
+                write_runs<kTogether, U>(end, sums, ends, no_nan, streams);
+            } else {
+                --end;
+                write_runs<1, U>(end, sums, ends, no_nan, streams);
+            }
         }
-        for (; end > 0; --end) write_runs<1, U>(end - 1, sums, ends, no_nan, streams);
     }
 
   private:

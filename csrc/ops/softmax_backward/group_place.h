@@ -43,9 +43,8 @@ class GroupPlace {
     int rows_of(int64_t groups) const {
         return static_cast<int>(least(plan_.rows_per_group * groups, rows_left()));
     }
-    // Of the innermost loop's rows: whether the selected one is the first, how many it has from it
-    // on.
-    bool is_first() const { return start_ == 0; }
+    // Of the innermost loop: rows before the selected one, and those from it on.
+    int64_t rows_before() const { return start_; }
     int64_t rows_left() const { return plan_.rows.extent[plan_.rows.count - 1] - start_; }
     int64_t row_stride(int operand) const { return row_stride_[operand]; }
 

@@ -153,10 +153,18 @@ bool runs_fill_lines(const Op::Plan& plan, const TensorView& out) {
 // both make otherwise. Not where results replace inputs: another group may still have to read them.
 int32_t rows_beyond(const Op::Plan& plan, const TensorView& out) {
     const auto size = static_cast<int64_t>(data_type_size(out.dtype));
-    const bool are_parts = plan.traversal == Op::Traversal::kAcrossRows &&
-                           plan.groups_per_loop > 1 && plan.rows_per_group * size >= kNearRunBytes;
+    const bool are_parts = plan.traversal == Op::Traversal::kAcrossRows && plan.groups_per_loop > 1;
     if (!are_parts || has_whole_lines(out, {plan.rows_per_group})) return 0;
     return static_cast<int32_t>(kCacheLine / size - 1);
+}
+
+// Across rows: whether all neighbouring ones, which may be many groups, fill memory without a gap.
+bool rows_are_dense(const Op::Plan& plan) {
+    const int inner = plan.rows.count - 1;
+    for (int k = 0; k < 3; ++k) {
+        if (plan.stride[k] != plan.rows.extent[inner] * plan.rows.stride[inner][k]) return false;
+    }
+    return true;
 }
 
 // Planes of few elements one after the other.
@@ -303,6 +311,7 @@ Op::Plan Op::direct_plan(const Args& args) {
     plan.asks_into_second = processor().into_second;
     const bool is_in_place = out.data == grad.data || out.data == args.tensors[kOutput]->data;
     plan.rows_beyond = is_in_place ? 0 : rows_beyond(plan, out);
+    plan.wraps = !plan.split && rows_are_dense(plan);
     plan.streaming_fits =
         !is_in_place && plan.traversal != Traversal::kStaged &&
         (plan.traversal != Traversal::kAcrossRows || plan.is_plane || runs_fill_lines(plan, out));

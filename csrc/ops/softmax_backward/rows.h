@@ -52,7 +52,9 @@ class SoftmaxRows {
                       : 1;
         place_.select(group);
         count_ = place_.rows_of(groups);
-        summed_ = static_cast<int>(least(count_ + plan_.rows_beyond, place_.rows_left()));
+        const int64_t left = place_.rows_left();
+        const int64_t following = left > count_ || !plan_.wraps ? left - count_ : kMaxSums;
+        summed_ = count_ + static_cast<int>(least(plan_.rows_beyond, following));
         const int inner = plan_.rows.count - 1;
         if (plan_.is_plane && inner > 0) {
             for (int k = 0; k < Op::kOut; ++k)
@@ -113,7 +115,7 @@ class SoftmaxRows {
     int length_of(int64_t chunk) const {
         return static_cast<int>(least(plan_.chunk, plan_.length - chunk * plan_.chunk));
     }
-    char* address(int operand, int row, int64_t element) const {
+    char* address(int operand, int64_t row, int64_t element) const {
         return place_.address(operand, row, element);
     }
     const T* input(int operand, int row, int64_t chunk) const {
@@ -252,9 +254,10 @@ class SoftmaxRows {
 
     // --- neighbouring rows contiguous ---
 
-    AcrossRows<T> across(int64_t chunk, int columns) const {
+    // `columns` rows from one on, counted from the first of the group.
+    AcrossRows<T> across(int64_t chunk, int64_t first, int columns) const {
         char* run[3];
-        for (int k = 0; k < 3; ++k) run[k] = address(k, 0, chunk * plan_.chunk);
+        for (int k = 0; k < 3; ++k) run[k] = address(k, first, chunk * plan_.chunk);
         return {
             run, plan_.stride, columns, length_of(chunk), plan_.by_columns, plan_.asks_into_second};
     }
@@ -264,18 +267,29 @@ class SoftmaxRows {
                       plan_.by_columns, lanes_, sums);
             return;
         }
-        across(chunk, summed_).sum(lanes_);
-        std::copy_n(lanes_, summed_, sums);
+        const auto left = static_cast<int>(least(summed_, place_.rows_left()));
+        across(chunk, 0, left).sum(lanes_);
+        std::copy_n(lanes_, left, sums);
+        if (left == summed_) return;
+        across(chunk, -place_.rows_before(), summed_ - left).sum(lanes_);
+        std::copy_n(lanes_, summed_ - left, sums + left);
     }
 
+    // Of the runs of elements of all rows, which are one after the other if they wrap.
+    LineEnds line_ends(int64_t element) const {
+        const bool is_last = place_.rows_left() == count_ && element == plan_.length - 1;
+        const bool is_first = place_.rows_before() == 0 && (element == 0 || !plan_.wraps);
+        return {plan_.rows_beyond > 0 && !is_first, is_last ? 0 : summed_ - count_};
+    }
     void write_across(int64_t chunk, const float* sums) {
         const int n = length_of(chunk);
         float repeated[kMaxSums + kRepeats];
         std::copy_n(sums, summed_, repeated);
         if (!plan_.is_plane) {
             std::fill_n(repeated + summed_, kRepeats, 0.0f);
-            const LineEnds ends = {plan_.rows_beyond > 0 && !place_.is_first(), summed_ - count_};
-            across(chunk, count_).template write<U>(repeated, ends, streaming_);
+            across(chunk, 0, count_)
+                .template write<U>(repeated, summed_, streaming_, plan_.rows_beyond > 0,
+                                   [&](int i) { return line_ends(chunk * plan_.chunk + i); });
             return;
         }
         repeat_sums(repeated, count_);
