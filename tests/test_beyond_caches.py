@@ -207,9 +207,10 @@ def test_pooling(
 
 @pytest.mark.parametrize("beyond", [0, 3])
 @pytest.mark.parametrize(("inputs", "outputs"), [("nc", "nc"), ("cn", "cn"), ("cn", "nc")])
+@pytest.mark.parametrize("channels", [401, 2601])
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
-def test_matrices(inputs: str, outputs: str, beyond: int, dtype: np.dtype) -> None:
-    shape = (4000, 2601)
+def test_matrices(inputs: str, outputs: str, beyond: int, channels: int, dtype: np.dtype) -> None:
+    shape = (4000 * 2601 // channels, channels)
     x = values(shape, dtype, inputs, 1)
     weight = random_values(shape[1:], dtype, "normal", np.random.default_rng(3))
     prelu, softmax = (results(shape, dtype, outputs, beyond) for _ in range(2))

@@ -265,15 +265,19 @@ int32_t lanes_together(const ChannelSumPlan& plan, int64_t size, int64_t most) {
     while (lanes > 1 && lanes * plan.channels > most) lanes /= 2;
     return lanes == kSumLanes || lanes * plan.channels % kWholeChannels == 0 ? lanes : 1;
 }
-// Whether more than kChannelTile elements of them had better be walked together: where vectors
-// would be partly empty, from memory up to so many bytes, and in a cache (measured on Zen 4).
-bool long_runs_pay(const ChannelSumPlan& plan, int64_t size, bool from_memory) {
+// Whether more than kChannelTile elements of them had better be walked together: in a cache, and
+// where vectors would be partly empty, from memory up to so many bytes (measured on Zen 4) or, if
+// then whole lines are streamed, any (Emerald Rapids).
+bool long_runs_pay(const ChannelSumPlan& plan, int64_t size, int64_t bytes) {
+    const bool from_memory = bytes > processor().cached_bytes;
     constexpr int64_t kFarRunBytes = 8192, kFewest = 4 * kSumLanes;
     const int64_t positions = plan.rows_per_block * std::min(plan.chunk, plan.row_length);
     if (plan.transposes || has_few_positions(plan, from_memory) || positions < kFewest)
         return false;
     const bool are_odd = plan.lanes_together == 1 && plan.channels % kWholeChannels != 0;
-    if (from_memory) return are_odd && plan.channels <= kFarRunBytes / (kSumLanes * size);
+    const bool streams = plan.operands > kInputs && bytes >= processor().early_bytes;
+    if (from_memory)
+        return are_odd && (streams || plan.channels <= kFarRunBytes / (kSumLanes * size));
     return are_odd || !processor().along_memory;
 }
 
@@ -282,9 +286,10 @@ bool long_runs_pay(const ChannelSumPlan& plan, int64_t size, bool from_memory) {
 bool can_align(const ChannelSumPlan& plan, int64_t size) {
     const int64_t channels = std::min(plan.channel_tile, plan.channels);
     const int64_t row_stride = plan.rows > 1 ? plan.row_stride[plan.operands - 1] : 0;
+    const int64_t run_bytes = plan.lanes_together * channels * size;
     return plan.is_direct() && follow_each_other(plan, size, plan.operands) &&
-           plan.channels % kWholeChannels == 0 &&
-           plan.lanes_together * channels * size >= kLongChannelRun && row_stride % kCacheLine == 0;
+           (plan.channels % kWholeChannels == 0 || plan.lanes_together == kSumLanes) &&
+           run_bytes >= kLongChannelRun && are_whole_lines({run_bytes, row_stride});
 }
 
 // kAlongPositions: as many as threads can share evenly.
@@ -345,12 +350,12 @@ int64_t staged_channels(const ChannelSumPlan& plan, int64_t size, bool from_memo
 
 // kAlongChannels: channels of a task, and how many positions of them are walked together.
 void tile_channels(ChannelSumPlan& plan, int64_t size, int64_t outer, int threads, int of_position,
-                   bool from_memory) {
+                   int64_t bytes) {
     const int64_t lanes = std::min<int64_t>(kSumLanes, plan.row_length);
     plan.channel_tile = plan.transposes ? kTransposed : kChannelTile;
     if (plan.stages) plan.channel_tile = std::min(kChannelTile, kStagedElements / lanes);
     plan.lanes_together = lanes_together(plan, size, kChannelTile);
-    const int32_t longest = long_runs_pay(plan, size, from_memory)
+    const int32_t longest = long_runs_pay(plan, size, bytes)
                                 ? lanes_together(plan, size, kRunElements)
                                 : plan.lanes_together;
     const bool are_few = plan.channels < kFewestShared;
@@ -381,7 +386,7 @@ void cut_into_tasks(ChannelSumPlan& plan, int64_t size, int64_t bytes, int most_
                                                 : row_channels(plan, outer, size, threads);
             break;
         case Traversal::kAlongChannels:
-            tile_channels(plan, size, outer, threads, of_position, from_memory);
+            tile_channels(plan, size, outer, threads, of_position, bytes);
             break;
     }
     plan.channel_tile = std::min(plan.channel_tile, plan.channels);

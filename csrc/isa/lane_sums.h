@@ -18,7 +18,7 @@ class LaneSums {
     static constexpr int64_t kMaxChannels = kChannelTile;
 
     // Begins sums of `channels` channels. A run of several lanes is all sixteen or makes whole
-    // pairs; where it has a head, so do channels.
+    // pairs; where runs have heads, it is all sixteen, or channels make whole pairs.
     void begin(int channels, int lanes_per_run, int head) {
         channels_ = channels;
         whole_ = whole_pairs(channels);
@@ -43,11 +43,7 @@ class LaneSums {
 
     // Adds the lanes up, by the fixed tree: to[k] gets one of the sums of every channel.
     void add_lanes(float* const (&to)[kSums]) {
-        if (head_ > 0) {
-            join_heads();
-        } else if (lanes_per_run_ > 1 && channels_ != whole_) {
-            part_lanes();
-        }
+        if (head_ > 0 || (lanes_per_run_ > 1 && channels_ != whole_)) part_lanes();
         pitch_ = kSums * whole_;
         with_constant(lanes_ == kLanes, [&](auto all) {
             for (int c = 0; c < channels_; c += kPairLanes) {
@@ -81,41 +77,35 @@ class LaneSums {
         return {add_half(0), add_half(1)};
     }
 
-    // Runs of several lanes become runs of one. From the last lane on: what a lane is moved to does
-    // not reach those before it. Whole pairs are copied, with what is around the lane.
+    using Row = float[kPairLanes + kMaxChannels + kPairLanes];
+    // Runs of several lanes, and those with heads, become runs of one lane without. In an order in
+    // which what a lane is moved to does not reach those that are still to be moved: from the last
+    // one down, but for the first ones after a head, which move towards the begin.
     void part_lanes() {
-        float row[kSums][kPairLanes + kMaxChannels + kPairLanes] = {};
-        for (int lane = lanes_ - 1; lane >= 0; --lane) {
-            const int first = lane * channels_;
-            const int before = first % kPairLanes;
-            for (int c = -before; c < channels_; c += kPairLanes) {
-                AG_EACH (k, kSums)
-                    std::memcpy(row[k] + kPairLanes + c, pair(first + c, k), kPairBytes);
-            }
-            for (int c = 0; c < channels_; c += kPairLanes) {
-                AG_EACH (k, kSums)
-                    std::memcpy(pair(lane * whole_ + c, k), row[k] + kPairLanes + c, kPairBytes);
+        const int gap = whole_ - channels_, shift = head_ > 0 ? kPairLanes - head_ : 0;
+        Row row[kSums] = {};
+        int lane = lanes_;
+        for (; lane > 0 && (lane - 1) * gap >= shift; --lane) part_lane(lane - 1, shift, row);
+        for (int first = 0; first < lane; ++first) part_lane(first, shift, row);
+    }
+    // Whole pairs are copied, with what is around the lane, whose elements are `shift` places later
+    // than without a head; those of the head itself are not.
+    void part_lane(int lane, int shift, Row (&row)[kSums]) {
+        const float* const of_run = at_run(lane / lanes_per_run_);
+        const int first = lane % lanes_per_run_ * channels_ + shift;
+        const int before = first % kPairLanes;
+        for (int c = -before; c < channels_; c += kPairLanes) {
+            AG_EACH (k, kSums) {
+                std::memcpy(row[k] + kPairLanes + c, of_run + kSums * (first + c) + k * kPairLanes,
+                            kPairBytes);
             }
         }
-    }
-    // Runs with heads become runs without: thirty-two channels are the last `head` elements of a
-    // pair, of the first one the first, and the others of the next pair. What they are moved to
-    // does not reach those after them.
-    void join_heads() {
-        for (int lane = 0; lane < lanes_; ++lane) {
-            const float* const of_run = at_run(lane / lanes_per_run_);
-            const int first = lane % lanes_per_run_ * channels_;
-            for (int c = 0; c < channels_; c += kPairLanes) {
-                const int element = first + c;
-                float of_pair[kSums][2 * kPairLanes];
-                AG_EACH (k, kSums) {
-                    const float* from = of_run + kSums * element + k * kPairLanes;
-                    std::memcpy(of_pair[k], from + (element > 0 ? kPairLanes - head_ : 0),
-                                kPairBytes);
-                    std::memcpy(of_pair[k] + head_, from + kSums * kPairLanes, kPairBytes);
-                }
-                AG_EACH (k, kSums) std::memcpy(pair(lane * whole_ + c, k), of_pair[k], kPairBytes);
-            }
+        if (shift > 0 && lane % lanes_per_run_ == 0) {
+            AG_EACH (k, kSums) std::copy_n(of_run + k * kPairLanes, head_, row[k] + kPairLanes);
+        }
+        for (int c = 0; c < channels_; c += kPairLanes) {
+            AG_EACH (k, kSums)
+                std::memcpy(pair(lane * whole_ + c, k), row[k] + kPairLanes + c, kPairBytes);
         }
     }
 
