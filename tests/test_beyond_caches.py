@@ -157,6 +157,27 @@ def test_lines_in_parts(channels: int, gap: int, beyond: int, dtype: np.dtype) -
     assert_same_bits(got.grad_weight, ag.prelu_backward(dense, dense, weight).grad_weight)
 
 
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@pytest.mark.parametrize("beyond", [0, 8])
+def test_items_with_gaps_inside_lines(beyond: int, dtype: np.dtype) -> None:
+    """PReLU's batch items that end in the line in which the next one begins, behind a gap."""
+    channels, positions = 34, 31
+    size = channels * positions
+    pitch = -(-size // 32) * 32
+    shape = (BYTES // (3 * pitch * dtype.itemsize), channels, positions)
+    x = values(shape, dtype, "nhc", 1)
+    weight = random_values((channels,), dtype, "normal", np.random.default_rng(3))
+    memory = zeros_behind_line(shape[0] * pitch, dtype, beyond).reshape(-1, pitch)
+    memory[...] = 7
+    out = memory[:, :size].reshape(-1, positions, channels).transpose(0, 2, 1)
+    with ag.num_threads(2):
+        ag.prelu_backward(x, x, weight, grad_input=out)
+    want = ag.prelu_backward(x[:1].copy(), x[:1].copy(), weight).grad_input
+    assert_same_bits(out[:1].copy(), want)
+    assert_same_bits(out[1:-1], np.broadcast_to(out[:1], out[1:-1].shape).copy())
+    assert (memory[:, size:] == 7).all()
+
+
 def check_four_axes(
     item: tuple[int, int, int], inputs: str, outputs: str, beyond: int, dtype: np.dtype
 ) -> None:

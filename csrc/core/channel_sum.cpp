@@ -268,14 +268,17 @@ int32_t lanes_together(const ChannelSumPlan& plan, int64_t size, int64_t most) {
 // Whether more than kChannelTile elements of them had better be walked together: in a cache, and
 // where vectors would be partly empty, from memory up to so many bytes (measured on Zen 4) or, if
 // then whole lines are streamed, any (Emerald Rapids).
-bool long_runs_pay(const ChannelSumPlan& plan, int64_t size, int64_t bytes) {
+bool long_runs_pay(const ChannelSumPlan& plan, int64_t size, int64_t bytes, int threads) {
     const bool from_memory = bytes > processor().cached_bytes;
     constexpr int64_t kFarRunBytes = 8192, kFewest = 4 * kSumLanes;
     const int64_t positions = plan.rows_per_block * std::min(plan.chunk, plan.row_length);
     if (plan.transposes || has_few_positions(plan, from_memory) || positions < kFewest)
         return false;
     const bool are_odd = plan.lanes_together == 1 && plan.channels % kWholeChannels != 0;
-    const bool streams = plan.operands > kInputs && bytes >= processor().early_bytes;
+    const bool streams = plan.operands > kInputs &&
+                         streaming_pays(bytes, threads == 1, Gain::kAlways) &&
+                         are_whole_lines({kSumLanes * plan.channels * size,
+                                          plan.rows > 1 ? plan.row_stride[kInputs] : 0});
     if (from_memory)
         return are_odd && (streams || plan.channels <= kFarRunBytes / (kSumLanes * size));
     return are_odd || !processor().along_memory;
@@ -355,7 +358,7 @@ void tile_channels(ChannelSumPlan& plan, int64_t size, int64_t outer, int thread
     plan.channel_tile = plan.transposes ? kTransposed : kChannelTile;
     if (plan.stages) plan.channel_tile = std::min(kChannelTile, kStagedElements / lanes);
     plan.lanes_together = lanes_together(plan, size, kChannelTile);
-    const int32_t longest = long_runs_pay(plan, size, bytes)
+    const int32_t longest = long_runs_pay(plan, size, bytes, threads)
                                 ? lanes_together(plan, size, kRunElements)
                                 : plan.lanes_together;
     const bool are_few = plan.channels < kFewestShared;

@@ -228,10 +228,10 @@ class Sink {
     size_t filled_ = 0;   // end of the data in the buffer
     alignas(kPage) char buffer_[kCapacity];
 };
-// Cache lines that are written in two parts, which together are the line, at different times: once
-// both are there they go past the caches. Stores past the caches wait for ordinary ones to memory
-// (measured: two to three times the time with one line of thirty-two in parts). What is still in
-// parts at the end is stored by ordinary stores, which need no fence.
+// Cache lines that are written in two parts at different times: once both are there, and are the
+// line, they go past the caches. Stores past the caches wait for ordinary ones to memory (measured:
+// two to three times the time with one line of thirty-two in parts). Other parts, and what is still
+// in parts at the end, are stored by ordinary stores, which need no fence.
 class LineParts {
     static constexpr int kParts = 4;
     struct Part {
@@ -260,6 +260,10 @@ class LineParts {
         char* const line = to - offset;
         for (Part& part : parts_) {
             if (part.line != line) continue;
+            if (part.count + bytes < kCacheLine) {
+                store(part);
+                break;
+            }
             std::memcpy(part.bytes + offset, from, static_cast<size_t>(bytes));
             stream_lines(line, part.bytes, sizeof(part.bytes));
             part.line = nullptr;

@@ -1,4 +1,4 @@
-// The kernels of this library by name: with kernels of one product family, all that it has of them.
+// What a device library has of its product family: the kernels by name, and the family.
 #pragma once
 
 #include <cstddef>

@@ -14,8 +14,9 @@
 namespace ascend_grad {
 namespace {
 
-// Rows of a group, and those after it of which it writes elements.
+// Rows of a group, and those after it of which it writes elements, fewer than a line of these.
 constexpr int kMaxSums = static_cast<int>(SoftmaxBackward::kMaxColumns) + kPairLanes;
+static_assert(kCacheLine / sizeof(Float16) <= kPairLanes);
 
 // Where a group's part of a run of the result ends: from its first cache line on if `from_line`,
 // and up to the one that begins within `beyond` columns after it.
@@ -57,8 +58,8 @@ class AcrossRows {
     }
 
     // Results are rounded to U. From the last element on: what was summed last is in the nearest
-    // cache. `sums` are readable to the end of a pair of vectors.
-    // ends_of(i): of the i-th run.
+    // cache. There are `count` sums, readable to the end of a pair of vectors. The i-th run is
+    // written as far as ends_of(i) says, which is where lines begin if `in_lines`.
     template <class U, class EndsOf>
     void write(const float* sums, int count, bool streams, bool in_lines,
                const EndsOf& ends_of) const {
@@ -142,7 +143,7 @@ class AcrossRows {
         store_raw(to + end + kLanes, sum.high);
     }
 
-    // Streaming, equally far from a cache line in all runs.
+    // Streaming, or where ends are lines', equally far from one in all runs.
     template <int kRuns, class U>
     void write_runs(int first, const float* sums, LineEnds ends, bool no_nan, bool streams) const {
         Runs<kRuns, U> runs;

@@ -66,10 +66,12 @@ struct SoftmaxBackward {
         int64_t stride[3];
         int32_t step;   // kAlongRows: elements between neighbours in the inputs
         bool is_plane;  // kAcrossRows: the rows of a group fill memory without a gap
-        // kAcrossRows: if not 0, groups write whole cache lines, and so elements of up to as many
-        // rows after their own.
+        // kAcrossRows: groups write whole cache lines, and therefore elements of up to as many rows
+        // after their own; 0: only their own.
         int32_t rows_beyond;
-        bool wraps;  // and after those of the last row, of the first: rows fill memory with no gap
+        // Rows fill memory without a gap, so that after the last one's element, in the same line,
+        // comes the first one's next. Not if split: sums of rows are looked up by their place then.
+        bool wraps;
         bool by_columns;        // kAcrossRows: few elements, columns are summed in registers
         bool has_small_planes;  // and the groups: see is_small_plane()
         Loops rows;             // count >= 1

@@ -150,11 +150,11 @@ bool runs_fill_lines(const Op::Plan& plan, const TensorView& out) {
 }
 
 // Lines that two groups write a part of, in every run of memory, cost more than the few sums that
-// both make otherwise. Not where results replace inputs: another group may still have to read them.
-int32_t rows_beyond(const Op::Plan& plan, const TensorView& out) {
+// both make otherwise. Where results replace inputs another group may still have to read these.
+int32_t rows_beyond(const Op::Plan& plan, const TensorView& out, bool is_in_place) {
     const auto size = static_cast<int64_t>(data_type_size(out.dtype));
     const bool are_parts = plan.traversal == Op::Traversal::kAcrossRows && plan.groups_per_loop > 1;
-    if (!are_parts || has_whole_lines(out, {plan.rows_per_group})) return 0;
+    if (is_in_place || !are_parts || has_whole_lines(out, {plan.rows_per_group})) return 0;
     return static_cast<int32_t>(kCacheLine / size - 1);
 }
 
@@ -310,7 +310,7 @@ Op::Plan Op::direct_plan(const Args& args) {
                          plan.chunks == 1;
     plan.asks_into_second = processor().into_second;
     const bool is_in_place = out.data == grad.data || out.data == args.tensors[kOutput]->data;
-    plan.rows_beyond = is_in_place ? 0 : rows_beyond(plan, out);
+    plan.rows_beyond = rows_beyond(plan, out, is_in_place);
     plan.wraps = !plan.split && rows_are_dense(plan);
     plan.streaming_fits =
         !is_in_place && plan.traversal != Traversal::kStaged &&

@@ -14,7 +14,8 @@
 namespace ascend_grad {
 namespace {
 
-// sums[i] = the sum of all chunks of selected row i; sum_chunk() of up to sixteen more is stored.
+// sums[i] = the sum of all chunks of row i, of all that writing needs; sum_chunk() of up to sixteen
+// more is stored.
 template <class Rows>
 inline void sum_all_chunks(Rows& rows, int64_t chunks, float* sums) {
     if (chunks == 1) return rows.sum_chunk(0, sums);
@@ -87,7 +88,8 @@ class SoftmaxRows {
             write_chunk(is_backwards ? plan_.chunks - 1 - i : i, sums);
     }
 
-    // sums[i] = this chunk's sum of row i of the group.
+    // sums[i] = this chunk's sum of row i, of all that writing needs or, of a split plan, the
+    // group.
     void sum_chunk(int64_t chunk, float* sums) {
         if (plan_.traversal == Traversal::kAcrossRows ||
             plan_.traversal == Traversal::kAcrossToAlong)
@@ -267,12 +269,14 @@ class SoftmaxRows {
                       plan_.by_columns, lanes_, sums);
             return;
         }
-        const auto left = static_cast<int>(least(summed_, place_.rows_left()));
+        // Of a split plan other tasks make the other sums.
+        const int summed = plan_.split ? count_ : summed_;
+        const auto left = static_cast<int>(least(summed, place_.rows_left()));
         across(chunk, 0, left).sum(lanes_);
         std::copy_n(lanes_, left, sums);
-        if (left == summed_) return;
-        across(chunk, -place_.rows_before(), summed_ - left).sum(lanes_);
-        std::copy_n(lanes_, summed_ - left, sums + left);
+        if (left == summed) return;
+        across(chunk, -place_.rows_before(), summed - left).sum(lanes_);
+        std::copy_n(lanes_, summed - left, sums + left);
     }
 
     // Of the runs of elements of all rows, which are one after the other if they wrap.
@@ -333,7 +337,7 @@ class SoftmaxRows {
     }
 
     static constexpr int kMaxGroups = 1024;              // so that their rows are an int
-    static constexpr int kLaneSums = kLanes * kMaxSums;  // of sum_plane()
+    static constexpr int kLaneSums = kLanes * kMaxSums;  // more than sum_plane() needs
     static_assert(kLaneSums >= AcrossRows<T>::kScratch);
 
     const Op::Plan& plan_;
