@@ -315,6 +315,8 @@ class AlongChannels {
             const LanePair value = terms_of(load_pair(pa), load_pair(pb), p, terms);
             if (Element::kWrites) {
                 T* po = reinterpret_cast<T*>(at[i][kOperands - 1]) + c;
+                // Measured on Emerald Rapids: 0.7 to 0.9 of the time.
+                if (!streams && !into_second) prefetch_stores(po, kPairLanes);
                 streams ? stream_store_pair(po, value) : store_pair(po, value);
             }
             sum = sum + terms;
