@@ -3,8 +3,7 @@ include_guard()
 
 file(GLOB ASCEND_GRAD_KERNELS CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/kernels_ascendc/*/kernel.cpp)
 
-# ascend_grad_runner(<target> <backend> <acl>...): what libraries of all families have in common. `acl` are the libraries
-# with the acl functions.
+# ascend_grad_runner(<target> <backend> <acl>...): what a device's libraries of all families share; <acl> have its functions.
 function(ascend_grad_runner target backend)
   add_library(${target} OBJECT ${backend}
     csrc/launch/aclnn_interface.cpp

@@ -265,6 +265,12 @@ int32_t lanes_together(const ChannelSumPlan& plan, int64_t size, int64_t most) {
     while (lanes > 1 && lanes * plan.channels > most) lanes /= 2;
     return lanes == kSumLanes || lanes * plan.channels % kWholeChannels == 0 ? lanes : 1;
 }
+// kAlongChannels: whether runs of so many elements of the last operand all begin equally far from a
+// cache line.
+bool begin_alike(const ChannelSumPlan& plan, int64_t elements, int64_t size) {
+    return are_whole_lines(
+        {elements * size, plan.rows > 1 ? plan.row_stride[plan.operands - 1] : 0});
+}
 // Whether more than kChannelTile elements of them had better be walked together: in a cache, and
 // where vectors would be partly empty, from memory up to so many bytes (measured on Zen 4) or, if
 // then whole lines are streamed, any (Emerald Rapids).
@@ -277,22 +283,21 @@ bool long_runs_pay(const ChannelSumPlan& plan, int64_t size, int64_t bytes, int 
     const bool are_odd = plan.lanes_together == 1 && plan.channels % kWholeChannels != 0;
     const bool streams = plan.operands > kInputs &&
                          streaming_pays(bytes, threads == 1, Gain::kAlways) &&
-                         are_whole_lines({kSumLanes * plan.channels * size,
-                                          plan.rows > 1 ? plan.row_stride[kInputs] : 0});
+                         begin_alike(plan, kSumLanes * plan.channels, size);
     if (from_memory)
         return are_odd && (streams || plan.channels <= kFarRunBytes / (kSumLanes * size));
     return are_odd || !processor().along_memory;
 }
 
 // kAlongChannels: whether runs of channels are long, follow each other and all begin equally far
-// from a cache line. With gaps between them it gains nothing, measured.
+// from a cache line; each position then has a line's worth of channels, which the head of sums
+// relies on. With gaps between them it gains nothing, measured.
 bool can_align(const ChannelSumPlan& plan, int64_t size) {
     const int64_t channels = std::min(plan.channel_tile, plan.channels);
-    const int64_t row_stride = plan.rows > 1 ? plan.row_stride[plan.operands - 1] : 0;
-    const int64_t run_bytes = plan.lanes_together * channels * size;
+    const int64_t run = plan.lanes_together * channels;
     return plan.is_direct() && follow_each_other(plan, size, plan.operands) &&
            (plan.channels % kWholeChannels == 0 || plan.lanes_together == kSumLanes) &&
-           run_bytes >= kLongChannelRun && are_whole_lines({run_bytes, row_stride});
+           run * size >= kLongChannelRun && begin_alike(plan, run, size);
 }
 
 // kAlongPositions: as many as threads can share evenly.

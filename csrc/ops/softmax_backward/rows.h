@@ -279,7 +279,7 @@ class SoftmaxRows {
         std::copy_n(lanes_, summed - left, sums + left);
     }
 
-    // Of the runs of elements of all rows, which are one after the other if they wrap.
+    // Of the run of that element. Where rows begin and end no group has the line's other part.
     LineEnds line_ends(int64_t element) const {
         const bool is_last = place_.rows_left() == count_ && element == plan_.length - 1;
         const bool is_first = place_.rows_before() == 0 && (element == 0 || !plan_.wraps);
