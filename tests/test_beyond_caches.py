@@ -128,6 +128,42 @@ def test_mixed_layouts(item: tuple[int, int, int], last: str, dtype: np.dtype) -
         assert_same_bits(got, exact)
 
 
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@pytest.mark.parametrize("inputs_gap", [0, 2])
+@pytest.mark.parametrize("result_gap", [0, 3])
+@pytest.mark.parametrize(
+    "item", [(70, 3, 3), (9, 5, 1), (3, 3, 5), (64, 19, 31), (5, 33, 17), (3, 40, 150)], ids=str
+)
+def test_pieces(
+    item: tuple[int, int, int], inputs_gap: int, result_gap: int, dtype: np.dtype
+) -> None:
+    """PReLU's and batch normalisation's rows in pieces: of small planes, or with gaps behind each
+    row of a plane, which stay as they are."""
+    channels, height, width = item
+    count = BYTES // (3 * channels * height * (width + inputs_gap) * dtype.itemsize)
+    wide = values((count, channels, height, width + inputs_gap), dtype, "nchw", 1)
+    x, dense = wide[..., :width], np.ascontiguousarray(wide[..., :width])
+    weight = random_values((channels,), dtype, "normal", np.random.default_rng(3))
+    memory = results((*x.shape[:3], width + result_gap), dtype, "nchw", 3)
+    memory[...] = 7
+    out = memory[..., :width]
+    statistics = np.ones((3, channels), np.float32)
+    with ag.num_threads(2):
+        got = ag.prelu_backward(x, x, weight, grad_input=out)
+        sums = ag.batch_norm_reduce_backward(x, x, *statistics)
+    want = ag.prelu_backward(dense, dense, weight)
+    assert_same_bits(got.grad_weight, want.grad_weight)
+    for index in (0, -1):
+        small = np.ascontiguousarray(x[[index]])
+        assert_same_bits(out[[index]].copy(), ag.prelu_backward(small, small, weight).grad_input)
+    assert_same_bits(out[1:-1], np.broadcast_to(out[:1], out[1:-1].shape).copy())
+    assert (memory[..., width:] == 7).all()
+    for one, other in zip(
+        sums, ag.batch_norm_reduce_backward(dense, dense, *statistics), strict=True
+    ):
+        assert_same_bits(one, other)
+
+
 @pytest.mark.parametrize("beyond", [0, 16])
 def test_channels_of_whole_lines(beyond: int) -> None:
     """Whose last vector is one line."""
@@ -242,7 +278,7 @@ def test_matrices(inputs: str, outputs: str, beyond: int, channels: int, dtype: 
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 @pytest.mark.parametrize("beyond", [0, 3])
-@pytest.mark.parametrize("length", [9, 20, 49, 64, 127, 130, 1024, 2064])
+@pytest.mark.parametrize("length", [7, 9, 20, 49, 64, 127, 130, 1024, 2064])
 def test_rows(length: int, beyond: int, dtype: np.dtype) -> None:
     """Of softmax, and of PReLU's channels, several of which are one store."""
     channels = 70

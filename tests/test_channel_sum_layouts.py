@@ -118,3 +118,30 @@ def test_prelu_backward(shape: tuple[int, ...], dtype: np.dtype) -> None:
         ag.prelu_backward(grad, target.array, weight, grad_input=target.array)
         assert_same_bits(target.array, want.grad_input, f"in place {like}")
         target.assert_only_elements_written()
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@pytest.mark.parametrize("width", [3, 5, 9, 15, 33])
+@pytest.mark.parametrize("channels", [3, 20])
+def test_neighbours_that_are_not_finite(channels: int, width: int, dtype: np.dtype) -> None:
+    """Vectors hold other channels' elements, or those of a gap: neither counts."""
+    rng = np.random.default_rng(width)
+    wide = random_values((30, channels, 1, width + 2), dtype, "normal", rng)
+    wide[..., width:] = np.inf
+    gaps = wide[..., :width]
+    dense = gaps.copy()
+    spoilt = dense.copy()
+    spoilt[:, 1] = np.nan
+    statistics = np.ones((3, channels), FLOAT32)
+    weight = np.ones(channels, dtype)
+    others = np.delete(np.arange(channels), 1)
+    for x in (gaps, dense, spoilt):
+        sums = ag.batch_norm_reduce_backward(x, x, *statistics)
+        prelu = ag.prelu_backward(x, x, weight)
+        assert np.isfinite(sums.sum_dy_xmu[others]).all()
+        assert np.isfinite(prelu.grad_weight[others]).all()
+        assert np.isfinite(prelu.grad_input[:, others]).all()
+        assert_same_bits(
+            sums.sum_dy_xmu[others],
+            ag.batch_norm_reduce_backward(dense, dense, *statistics).sum_dy_xmu[others],
+        )

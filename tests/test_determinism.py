@@ -268,6 +268,8 @@ def test_softmax_across_rows_of_which_one_overflows() -> None:
         (2, 90000),
         (16000, 4, 16),
         (4, 2500, 40),
+        (2000, 40, 3, 3),
+        (9000, 3, 7),
     ],
 )
 def test_shares_of_threads(

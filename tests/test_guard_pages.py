@@ -17,7 +17,17 @@ from arrays import DTYPES, LAYOUTS, place, reach
 from subprocesses import run_python
 
 PAGE = mmap.PAGESIZE
-SHAPES = [(2, 3, 5), (1, 17, 4, 6), (3, 2, 1, 33), (2, 9, 7, 7), (1, 33, 3, 2), (40, 5, 2)]
+SHAPES = [
+    (2, 3, 5),
+    (1, 17, 4, 6),
+    (3, 2, 1, 33),
+    (2, 9, 7, 7),
+    (1, 33, 3, 2),
+    (40, 5, 2),
+    (4, 9, 3, 3),
+    (5, 18, 7),
+    (9, 3, 11),
+]
 LIBC = ctypes.CDLL(None, use_errno=True)
 
 

@@ -46,6 +46,8 @@ constexpr int64_t kFewestSummedTogether = 32 << 10;  // of such blocks of all ch
 // Positions of many channels that are too few for vectors along them, measured.
 constexpr int64_t kShortRow = 8;
 constexpr int kInputs = 2;
+// Positions of a piece that is walked where it lies, measured: vectors of fewer are too empty.
+constexpr int64_t kShortestPiece = 5;
 // Channels, neighbours in the inputs alone, that are walked as they lie, measured.
 constexpr int64_t kFewestTransposed = 4;
 
@@ -117,6 +119,20 @@ bool has_near_channels(const ChannelSumPlan& plan, int64_t size) {
     return std::any_of(plan.channel_stride, plan.channel_stride + plan.operands, is_near);
 }
 
+// kAlongPositions: how many positions lie one after the other in all operands, where what is
+// nearest to these are others of the same rows, or other channels; else 0.
+int64_t piece_of(const ChannelSumPlan& plan, int64_t size) {
+    const int inner = plan.positions.count - 1;
+    if (inner < 1 || plan.positions.extent[inner] < kShortestPiece) return 0;
+    for (int k = 0; k < plan.operands; ++k) {
+        const int64_t nearest = std::min(magnitude(plan.channel_stride[k]),
+                                         magnitude(plan.positions.stride[inner - 1][k]));
+        const bool rows_are_near = plan.rows > 1 && magnitude(plan.row_stride[k]) < nearest;
+        if (plan.positions.stride[inner][k] != size || rows_are_near) return 0;
+    }
+    return plan.positions.extent[inner];
+}
+
 // Which way staged tiles lie: as memory does, but for very short runs along positions.
 Traversal staged_traversal(const ChannelSumPlan& plan, bool many_channels) {
     const int inner = plan.positions.count - 1;
@@ -160,6 +176,15 @@ void choose_traversal(ChannelSumPlan& plan, int64_t size) {
     }
     plan.traversal = Traversal::kAlongChannels;
     if (along_channels) return;
+    plan.piece = piece_of(plan, size);
+    if (plan.piece > 0) {
+        const int outer = plan.positions.count - 2;
+        plan.traversal = Traversal::kAlongPositions;
+        plan.position_step = 1;
+        plan.by_channel = !many_channels || magnitude(plan.channel_stride[0]) >
+                                                magnitude(plan.positions.stride[outer][0]);
+        return;
+    }
     const bool crosses = steps && output_has_runs && !are_short;
     const bool has_dense_runs =
         has_runs && (many_channels || (plan.channels >= kFewestTransposed &&
@@ -381,7 +406,7 @@ void cut_into_tasks(ChannelSumPlan& plan, int64_t size, int64_t bytes, int most_
     // Only along positions do the chunks of a row share anything.
     const int64_t most_chunks =
         kTaskElements / (plan.chunk > kSharedSumBlock ? kSumBlock : kSharedSumBlock);
-    plan.chunks_per_task = plan.traversal == Traversal::kAlongPositions && plan.is_direct()
+    plan.chunks_per_task = plan.traversal == Traversal::kAlongPositions && plan.has_whole_rows()
                                ? even_part(plan.chunks_per_row, most_chunks)
                                : 1;
     const int64_t outer = plan.chunks_per_row == 1
@@ -412,6 +437,12 @@ void cut_into_tasks(ChannelSumPlan& plan, int64_t size, int64_t bytes, int most_
 }
 
 }  // namespace
+
+bool ChannelSumPlan::pieces_follow(int operand) const {
+    const int inner = positions.count - 1;
+    const int64_t bytes = piece * positions.stride[inner][operand];
+    return (by_channel ? positions.stride[inner - 1] : channel_stride)[operand] == bytes;
+}
 
 void plan_walk(ChannelSumPlan& plan, int64_t size, int most_threads) {
     const int64_t bytes =

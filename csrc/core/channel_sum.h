@@ -70,16 +70,25 @@ struct ChannelSumPlan {
     int64_t position_group;  // positions taken at a time
     int64_t prefetch;        // how many bytes ahead loads are asked for; 0: none are
     bool asks_into_second;   // into the second cache
-    bool asks;               // kAlongPositions: loads are asked for
-    int64_t aligned_bytes;   // kAlongPositions: rows of so many are walked from a cache line on
-    bool asks_for_tiles;     // staged: for those of the next channels
-    Panels panels;           // if any: tasks are these, each with a panel_plan()
-    int64_t first_channel;   // of a panel, among those of the call
+    // kAlongPositions:
+    int64_t piece;          // positions that lie one after the other in all operands, where those
+                            // of a row do not; else 0
+    bool by_channel;        // all pieces of a channel are walked, then those of the next
+    bool asks;              // loads are asked for
+    int64_t aligned_bytes;  // rows of so many are walked from a cache line on
+    bool asks_for_tiles;    // staged: for those of the next channels
+    Panels panels;          // if any: tasks are these, each with a panel_plan()
+    int64_t first_channel;  // of a panel, among those of the call
     int64_t call_channels;
 
     // Inlined even without optimisation: instruction set levels must not share these.
     // Whether every operand is walked where it lies.
     __attribute__((always_inline)) bool is_direct() const { return !transposes && !stages; }
+    // kAlongPositions: the same, each row as one run.
+    __attribute__((always_inline)) bool has_whole_rows() const { return is_direct() && piece == 0; }
+    // Whether an operand's pieces lie in memory in the order in which they are walked, without
+    // gaps.
+    bool pieces_follow(int operand) const;
     __attribute__((always_inline)) int64_t partial_count() const {
         return blocks * sums * call_channels;
     }

@@ -89,7 +89,7 @@ class ChannelSum {
         Lanes sums[kMaxTile][kSums];
         clear(sums, channels_);
         const int n = static_cast<int>(plan_.row_length);
-        if (channels_ == 1 && plan_.is_direct()) {
+        if (channels_ == 1 && plan_.has_whole_rows()) {
             Rows rows = rows_at(begin, 0, 0, plan_.row_stride);
             rows.to_sums = 0;
             add(rows, static_cast<int>(end - begin), n, parameters_, sums);
@@ -105,7 +105,7 @@ class ChannelSum {
         const auto length = [&](int64_t chunk) {
             return least(plan_.chunk, plan_.row_length - chunk * plan_.chunk);
         };
-        if (plan_.traversal == Traversal::kAlongPositions && plan_.is_direct()) {
+        if (plan_.traversal == Traversal::kAlongPositions && plan_.has_whole_rows()) {
             for (int c = 0; c < channels_; ++c) chunks_of_channel(row, c, begin, end);
             return;
         }
@@ -175,8 +175,38 @@ class ChannelSum {
             staged(row, position, n, sums);
         } else if (plan_.transposes) {
             transposed(row, position, n, sums);
+        } else if (plan_.piece > 0) {
+            pieces(row, position, n, sums);
         } else {
             add(rows_at(row, 0, position, plan_.channel_stride), channels_, n, parameters_, sums);
+        }
+    }
+    // Of each channel, or of one after the other, as many as follow each other in a loop.
+    void pieces(int64_t row, int64_t begin, int length, Lanes (*sums)[kSums]) {
+        const Loops& loops = plan_.positions;
+        const int inner = loops.count - 1;
+        for (int done = 0, n; done < length; done += n) {
+            const int64_t position = begin + done, first = position % plan_.piece;
+            n = static_cast<int>(least(plan_.piece - first, length - done));
+            int64_t offset[Loops::kMaxOperands];
+            loops.offsets(position, offset);
+            Rows rows = rows_at(row, 0, 0, plan_.channel_stride);
+            for (int k = 0; k < kOperands; ++k) rows.at[k] += offset[k];
+            rows.lane = done;
+            if (!plan_.by_channel || n < plan_.piece) {
+                add(rows, channels_, n, parameters_, sums);
+                continue;
+            }
+            const int64_t items = loops.extent[inner - 1] - position / n % loops.extent[inner - 1];
+            const int count = static_cast<int>(least((length - done) / n, items));
+            rows.to_sums = 0;
+            rows.lanes_to_next = n;
+            for (int k = 0; k < kOperands; ++k) rows.step[k] = loops.stride[inner - 1][k];
+            for (int c = 0; c < channels_; ++c) {
+                add(rows, count, n, parameters_ + c, sums + c);
+                for (int k = 0; k < kOperands; ++k) rows.at[k] += plan_.channel_stride[k];
+            }
+            n *= count;
         }
     }
     void staged(int64_t row, int64_t begin, int length, Lanes (*sums)[kSums]) {
@@ -245,7 +275,9 @@ class ChannelSum {
     template <int kStep, bool kStreams>
     void add_rows(const Rows& rows, int count, int n, const float* parameters,
                   Lanes (*sums)[kSums]) {
-        if (kStep == 1 && n <= kUnrolledRow) {
+        if (rows.turns() && n <= kLanes)
+            return add_turned_rows(element_, rows, count, n, parameters, plan_.asks, sums);
+        if (kStep == 1 && n <= kUnrolledRow && !rows.turns()) {
             return add_short_rows<kStreams>(element_, rows, count, n, parameters, plan_.asks, sums);
         }
         with_constant(plan_.asks, [&](auto asks) {
@@ -275,6 +307,7 @@ class ChannelSum {
                 Rows some = rows;
                 for (int k = 0; k < 2; ++k) some.at[k] += r * rows.step[k] + at;
                 some.at[2] = reinterpret_cast<char*>(to);
+                some.lane += r * rows.lanes_to_next;
                 add_rows(some, together, length, parameters + r * rows.to_sums,
                          sums + r * rows.to_sums);
                 sink_.commit(together * length);

@@ -20,8 +20,13 @@ struct Rows {
     char* at[3];
     int64_t step[3];
     int to_sums = 1;  // from a row's sums and parameter to those of the next; 0: all have the same
+    int lane = 0;     // of the first row's first element, % 16
+    int lanes_to_next = 0;     // from there to that of the next row's first element
     uintptr_t ahead = kAhead;  // bytes, at which rows of more than four vectors ask for loads
     int64_t aligned_bytes = kLongRun;  // rows of so many are walked from a cache line on
+
+    // Whether some row begins with another lane than the first one.
+    bool turns() const { return (lane | lanes_to_next) % kLanes != 0; }
 };
 
 // add_rows() of rows of more than kVectors - 1 vectors, at most kVectors, without loops.
@@ -84,6 +89,38 @@ AG_NOINLINE void add_short_rows(const Element& element, const Rows& rows, int co
     }
 }
 
+// add_rows() of contiguous rows of at most a vector, which begin with other lanes than the first.
+template <class Element>
+AG_NOINLINE void add_turned_rows(const Element& element, const Rows& of, int count, int n,
+                                 const float* parameters, bool asks,
+                                 Lanes (*sums)[Element::kSums]) {
+    using T = typename Element::T;
+    const Rows rows = of;  // which no store changes
+    const auto add = [&](int row, auto load_row) AG_INLINE_LAMBDA {
+        const T* a = reinterpret_cast<const T*>(rows.at[0] + row * rows.step[0]);
+        const T* b = reinterpret_cast<const T*>(rows.at[1] + row * rows.step[1]);
+        if (asks) prefetch_loads(a, b, kLanes, 2048);
+        Lanes terms[Element::kSums];
+        const Lanes value =
+            element(load_row(a), load_row(b), splat(parameters[row * rows.to_sums]), terms);
+        const int lane = rows.lane + row * rows.lanes_to_next;
+        AG_EACH (i, Element::kSums) {
+            Lanes& sum = sums[row * rows.to_sums][i];
+            sum = sum + rotate(keep_first(terms[i], n), -lane);
+        }
+        if constexpr (Element::kWrites)
+            store_first(reinterpret_cast<T*>(rows.at[2] + row * rows.step[2]), value, n);
+    };
+    // Whole vectors are faster where others follow these rows, but for those with masks of loads.
+    const int64_t bytes = n * static_cast<int64_t>(sizeof(T));
+    const bool follow = rows.step[0] == bytes && rows.step[1] == bytes;
+    const int whole = follow && kRegisters > 1 ? count - (kLanes - 1) / n : 0;
+    int row = 0;
+    for (; row < whole; ++row) add(row, [](const T* p) AG_INLINE_LAMBDA { return load(p); });
+    for (; row < count; ++row)
+        add(row, [n](const T* p) AG_INLINE_LAMBDA { return load_first(p, n); });
+}
+
 // Adds the terms of n elements of each of `count` rows to the lane sums of that row and stores
 // their outputs. kStep: elements of memory from one of a row's inputs to the next. kStreams:
 // outputs, which are whole cache lines or streams_long(), go past the caches. `asks`
@@ -103,7 +140,8 @@ AG_NOINLINE void add_rows(const Element& element, const Rows& rows, int count, i
         T* out = Element::kWrites ? reinterpret_cast<T*>(rows.at[2] + row * rows.step[2]) : nullptr;
         const Lanes p = splat(parameters[row * to_sums]);
         Lanes s[kSums], terms[kSums], later_terms[kSums];
-        AG_EACH (k, kSums) s[k] = sums[row * to_sums][k];
+        const int lane = rows.lane + row * rows.lanes_to_next;
+        AG_EACH (k, kSums) s[k] = rotate(sums[row * to_sums][k], lane);
         int i = 0;
         const auto add_first = [&](int m) AG_INLINE_LAMBDA {
             const Lanes value =
@@ -134,7 +172,7 @@ AG_NOINLINE void add_rows(const Element& element, const Rows& rows, int count, i
             AG_EACH (k, kSums) s[k] = s[k] + terms[k];
         }
         if (i < n) add_first(n - i);
-        AG_EACH (k, kSums) sums[row * to_sums][k] = rotate(s[k], -head);
+        AG_EACH (k, kSums) sums[row * to_sums][k] = rotate(s[k], -head - lane);
     }
 }
 

@@ -318,6 +318,26 @@ AG_INLINE Lanes load_first_of(const U* p, int i, int n) {
     return load_first_every_second(p + 2 * i, n);
 }
 
+#if !defined(__AVX2__)
+// The lanes from kFirst on, one to three, and then those of b.
+template <int kFirst>
+AG_INLINE Quad quad_across(Quad a, Quad b) {
+#if defined(__aarch64__)
+    return (Quad)vextq_f32((float32x4_t)a, (float32x4_t)b, kFirst);
+#else
+    if constexpr (kFirst == 2) return (Quad)_mm_shuffle_ps(a, b, 0x4e);
+    const __m128 middle = _mm_shuffle_ps(a, b, 0x0f);  // a3 a3 b0 b0
+    return (Quad)(kFirst == 1 ? _mm_shuffle_ps(a, middle, 0x89) : _mm_shuffle_ps(middle, b, 0x98));
+#endif
+}
+template <int kFirst>
+AG_INLINE Lanes quads_across(Lanes x) {
+    Lanes result;
+    AG_EACH (i, kRegisters) result.r[i] = quad_across<kFirst>(x.r[i], x.r[(i + 1) % kRegisters]);
+    return result;
+}
+#endif
+
 // Lane i = lane (i + n) % 16 of x; n may be negative.
 AG_INLINE Lanes rotate(Lanes x, int n) {
     static_assert((kLanes & (kLanes - 1)) == 0);
@@ -327,11 +347,28 @@ AG_INLINE Lanes rotate(Lanes x, int n) {
     const __m512i first = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
     return {{(Register)_mm512_permutexvar_ps(_mm512_add_epi32(first, _mm512_set1_epi32(n)),
                                              (__m512)x.r[0])}};
+#elif defined(__AVX2__)
+    // Bit 3 of where a lane comes from is the register, the bits below it the place there.
+    const __m256i from =
+        _mm256_add_epi32(_mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7), _mm256_set1_epi32(n));
+    const auto is_second = (__m256)_mm256_slli_epi32(from, 28);
+    const __m256 a = _mm256_permutevar8x32_ps((__m256)x.r[0], from);
+    const __m256 b = _mm256_permutevar8x32_ps((__m256)x.r[1], from);
+    return {
+        {(Register)_mm256_blendv_ps(a, b, is_second), (Register)_mm256_blendv_ps(b, a, is_second)}};
 #else
-    float twice[2 * kLanes];
-    store_raw(twice, x);
-    store_raw(twice + kLanes, x);
-    return load(twice + n);
+    Lanes quads;
+    AG_EACH (i, kRegisters) quads.r[i] = x.r[(i + n / 4) % kRegisters];
+    switch (n % 4) {
+        case 1:
+            return quads_across<1>(quads);
+        case 2:
+            return quads_across<2>(quads);
+        case 3:
+            return quads_across<3>(quads);
+        default:
+            return quads;
+    }
 #endif
 }
 
