@@ -130,23 +130,24 @@ def test_mixed_layouts(item: tuple[int, int, int], last: str, dtype: np.dtype) -
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 @pytest.mark.parametrize("inputs_gap", [0, 2])
-@pytest.mark.parametrize("result_gap", [0, 3])
+@pytest.mark.parametrize("result_gap", [(0, 0), (0, 3), (1, 0)], ids=str)
 @pytest.mark.parametrize(
     "item", [(70, 3, 3), (9, 5, 1), (3, 3, 5), (64, 19, 31), (5, 33, 17), (3, 40, 150)], ids=str
 )
 def test_pieces(
-    item: tuple[int, int, int], inputs_gap: int, result_gap: int, dtype: np.dtype
+    item: tuple[int, int, int], inputs_gap: int, result_gap: tuple[int, int], dtype: np.dtype
 ) -> None:
     """PReLU's and batch normalisation's rows in pieces: of small planes, or with gaps behind each
-    row of a plane, which stay as they are."""
+    row of a plane, or a plane, which stay as they are."""
     channels, height, width = item
     count = BYTES // (3 * channels * height * (width + inputs_gap) * dtype.itemsize)
     wide = values((count, channels, height, width + inputs_gap), dtype, "nchw", 1)
     x, dense = wide[..., :width], np.ascontiguousarray(wide[..., :width])
     weight = random_values((channels,), dtype, "normal", np.random.default_rng(3))
-    memory = results((*x.shape[:3], width + result_gap), dtype, "nchw", 3)
+    rows, columns = height + result_gap[0], width + result_gap[1]
+    memory = results((count, channels, rows, columns), dtype, "nchw", 3)
     memory[...] = 7
-    out = memory[..., :width]
+    out = memory[..., :height, :width]
     statistics = np.ones((3, channels), np.float32)
     with ag.num_threads(2):
         got = ag.prelu_backward(x, x, weight, grad_input=out)
@@ -157,7 +158,7 @@ def test_pieces(
         small = np.ascontiguousarray(x[[index]])
         assert_same_bits(out[[index]].copy(), ag.prelu_backward(small, small, weight).grad_input)
     assert_same_bits(out[1:-1], np.broadcast_to(out[:1], out[1:-1].shape).copy())
-    assert (memory[..., width:] == 7).all()
+    assert (memory[..., width:] == 7).all() and (memory[..., height:, :] == 7).all()
     for one, other in zip(
         sums, ag.batch_norm_reduce_backward(dense, dense, *statistics), strict=True
     ):

@@ -39,6 +39,10 @@ SHAPES = (
     (9, 130, 15),
     (1500, 3),
     (5, 70, 2, 1, 3),
+    # Rows that lie one behind the other and are no whole cache lines.
+    (9, 70, 7, 7),
+    (3, 131, 5, 17),
+    (11, 257, 17),
     # Rows that are short, of one channel and of few.
     (130, 1, 2, 9),
     (130, 3, 17),
@@ -121,27 +125,41 @@ def test_prelu_backward(shape: tuple[int, ...], dtype: np.dtype) -> None:
 
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
-@pytest.mark.parametrize("width", [3, 5, 9, 15, 33])
-@pytest.mark.parametrize("channels", [3, 20])
+@pytest.mark.parametrize("width", [5, 9, 15, 33])
+@pytest.mark.parametrize("channels", [3, 40])
 def test_neighbours_that_are_not_finite(channels: int, width: int, dtype: np.dtype) -> None:
-    """Vectors hold other channels' elements, or those of a gap: neither counts."""
+    """Vectors hold other channels' elements, too, which do not count."""
     rng = np.random.default_rng(width)
-    wide = random_values((30, channels, 1, width + 2), dtype, "normal", rng)
-    wide[..., width:] = np.inf
-    gaps = wide[..., :width]
-    dense = gaps.copy()
-    spoilt = dense.copy()
+    x = random_values((30, channels, 1, width), dtype, "normal", rng)
+    spoilt = x.copy()
     spoilt[:, 1] = np.nan
     statistics = np.ones((3, channels), FLOAT32)
     weight = np.ones(channels, dtype)
     others = np.delete(np.arange(channels), 1)
-    for x in (gaps, dense, spoilt):
-        sums = ag.batch_norm_reduce_backward(x, x, *statistics)
-        prelu = ag.prelu_backward(x, x, weight)
-        assert np.isfinite(sums.sum_dy_xmu[others]).all()
-        assert np.isfinite(prelu.grad_weight[others]).all()
-        assert np.isfinite(prelu.grad_input[:, others]).all()
-        assert_same_bits(
-            sums.sum_dy_xmu[others],
-            ag.batch_norm_reduce_backward(dense, dense, *statistics).sum_dy_xmu[others],
-        )
+    for operator in (
+        lambda x: [*ag.batch_norm_reduce_backward(x, x, *statistics)],
+        lambda x: [ag.prelu_backward(x, x, weight).grad_weight],
+    ):
+        for got, want in zip(operator(spoilt), operator(x), strict=True):
+            assert np.isnan(got[1]) and np.isfinite(want).all()
+            assert_same_bits(got[others], want[others])
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@pytest.mark.parametrize("gap", [0, 3])
+@pytest.mark.parametrize(
+    "shape", [(3000, 64, 3, 3), (9000, 5, 11), (300, 33, 30, 20), (2000, 40, 7, 7)], ids=str
+)
+def test_large_and_in_place(shape: tuple[int, ...], gap: int, dtype: np.dtype) -> None:
+    """Results where one of the inputs was, with gaps behind each row that stay as they are."""
+    rng = np.random.default_rng(1)
+    wide = random_values((*shape[:-1], shape[-1] + gap), dtype, "normal", rng)
+    x = wide[..., : shape[-1]]
+    g = random_values(shape, dtype, "normal", rng)
+    weight = random_values(shape[1:2], dtype, "normal", rng)
+    want = ag.prelu_backward(g, np.ascontiguousarray(x), weight)
+    behind = wide[..., shape[-1] :].copy()
+    got = ag.prelu_backward(g, x, weight, grad_input=x)
+    assert_same_bits(got.grad_weight, want.grad_weight)
+    assert_same_bits(x, want.grad_input)
+    assert_same_bits(wide[..., shape[-1] :], behind)

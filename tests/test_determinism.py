@@ -270,6 +270,8 @@ def test_softmax_across_rows_of_which_one_overflows() -> None:
         (4, 2500, 40),
         (2000, 40, 3, 3),
         (9000, 3, 7),
+        (40, 3, 27, 27),
+        (9, 64, 13, 13),
     ],
 )
 def test_shares_of_threads(

@@ -46,8 +46,9 @@ constexpr int64_t kFewestSummedTogether = 32 << 10;  // of such blocks of all ch
 // Positions of many channels that are too few for vectors along them, measured.
 constexpr int64_t kShortRow = 8;
 constexpr int kInputs = 2;
-// Positions of a piece that is walked where it lies, measured: vectors of fewer are too empty.
-constexpr int64_t kShortestPiece = 5;
+// Bytes of a piece that is walked where it lies, measured: vectors with fewer are too empty. And
+// channels whose pieces are walked together.
+constexpr int64_t kShortestPiece = 18, kFewestTogether = 32;
 // Channels, neighbours in the inputs alone, that are walked as they lie, measured.
 constexpr int64_t kFewestTransposed = 4;
 
@@ -119,15 +120,16 @@ bool has_near_channels(const ChannelSumPlan& plan, int64_t size) {
     return std::any_of(plan.channel_stride, plan.channel_stride + plan.operands, is_near);
 }
 
-// kAlongPositions: how many positions lie one after the other in all operands, where what is
-// nearest to these are others of the same rows, or other channels; else 0.
+// kAlongPositions: how many positions lie one after the other in all operands; 0 where they are no
+// pieces, or batch items lie nearest to them, whose lines panels keep together.
 int64_t piece_of(const ChannelSumPlan& plan, int64_t size) {
     const int inner = plan.positions.count - 1;
-    if (inner < 1 || plan.positions.extent[inner] < kShortestPiece) return 0;
+    if (inner < 1 || plan.positions.extent[inner] * size < kShortestPiece) return 0;
     for (int k = 0; k < plan.operands; ++k) {
         const int64_t nearest = std::min(magnitude(plan.channel_stride[k]),
                                          magnitude(plan.positions.stride[inner - 1][k]));
-        const bool rows_are_near = plan.rows > 1 && magnitude(plan.row_stride[k]) < nearest;
+        const int64_t row_stride = plan.rows > 1 ? magnitude(plan.row_stride[k]) : 0;
+        const bool rows_are_near = row_stride > 0 && row_stride < nearest;
         if (plan.positions.stride[inner][k] != size || rows_are_near) return 0;
     }
     return plan.positions.extent[inner];
@@ -178,11 +180,12 @@ void choose_traversal(ChannelSumPlan& plan, int64_t size) {
     if (along_channels) return;
     plan.piece = piece_of(plan, size);
     if (plan.piece > 0) {
-        const int outer = plan.positions.count - 2;
+        const int outer = plan.positions.count - 2, last = plan.operands - 1;
         plan.traversal = Traversal::kAlongPositions;
         plan.position_step = 1;
-        plan.by_channel = !many_channels || magnitude(plan.channel_stride[0]) >
-                                                magnitude(plan.positions.stride[outer][0]);
+        plan.by_channel =
+            plan.channels < kFewestTogether ||
+            magnitude(plan.channel_stride[last]) > magnitude(plan.positions.stride[outer][last]);
         return;
     }
     const bool crosses = steps && output_has_runs && !are_short;
@@ -345,6 +348,20 @@ int64_t even_tile(const ChannelSumPlan& plan, int64_t outer, int threads) {
            });
 }
 
+// kAlongPositions: whether rows are written that lie one behind the other in all operands and are
+// no whole cache lines: walked as one run they gain where they leave the first cache, but for long
+// ones (measured).
+bool can_join_rows(const ChannelSumPlan& plan, int64_t size, int64_t bytes) {
+    constexpr int64_t kFewestBytes = int64_t{128} << 10;
+    const int64_t row = plan.row_length * size;
+    bool result = plan.traversal == Traversal::kAlongPositions && plan.operands > kInputs &&
+                  plan.has_whole_rows() && plan.position_step == 1 && plan.chunks_per_row == 1 &&
+                  plan.row_length >= kSumLanes && row < kLongRun && row % kCacheLine != 0 &&
+                  bytes >= kFewestBytes;
+    for (int k = 0; k < plan.operands; ++k) result = result && plan.channel_stride[k] == row;
+    return result;
+}
+
 // How many threads had better share the channels of a position.
 int threads_of_position(const ChannelSumPlan& plan, int64_t size, int64_t bytes) {
     if (plan.operands == kInputs || plan.row_length == 1) return kAnyThreads;
@@ -438,10 +455,12 @@ void cut_into_tasks(ChannelSumPlan& plan, int64_t size, int64_t bytes, int most_
 
 }  // namespace
 
-bool ChannelSumPlan::pieces_follow(int operand) const {
-    const int inner = positions.count - 1;
-    const int64_t bytes = piece * positions.stride[inner][operand];
-    return (by_channel ? positions.stride[inner - 1] : channel_stride)[operand] == bytes;
+bool ChannelSumPlan::writes_runs(int64_t size) const {
+    const int outer = positions.count - 2, output = operands - 1;
+    const int64_t channel = channel_stride[output], item = positions.stride[outer][output];
+    const int64_t run = piece * size * (by_channel ? positions.extent[outer] : channels);
+    const bool is_run = (by_channel ? item : channel) == piece * size;
+    return is_run && (run >= kLongRun || (by_channel ? channel : item) == run);
 }
 
 void plan_walk(ChannelSumPlan& plan, int64_t size, int most_threads) {
@@ -452,6 +471,7 @@ void plan_walk(ChannelSumPlan& plan, int64_t size, int most_threads) {
                 (plan.is_direct() || (bytes > processor().cached_bytes &&
                                       (plan.transposes || has_neighbours(plan, size))));
     plan.asks_into_second = processor().into_second;
+    plan.joins_rows = can_join_rows(plan, size, bytes);
     plan.aligned_bytes = std::min(processor().aligned_bytes, kLongRun);
     cut_into_tasks(plan, size, bytes, most_threads);
 }

@@ -33,8 +33,8 @@ inline constexpr int64_t kFinishTile = 64;     // channels whose blocks' sums ar
 inline constexpr int64_t kRunElements = kSumLanes * kChannelTile;
 
 enum class Traversal : int32_t {
-    kAlongPositions,  // positions of a row are contiguous in the inputs, every second element, or
-                      // made so
+    kAlongPositions,  // positions of a row are contiguous in the inputs, every second element,
+                      // pieces that are contiguous, or made so
     kAlongChannels,   // channels are contiguous in the inputs, or made so
 };
 
@@ -71,10 +71,13 @@ struct ChannelSumPlan {
     int64_t prefetch;        // how many bytes ahead loads are asked for; 0: none are
     bool asks_into_second;   // into the second cache
     // kAlongPositions:
-    int64_t piece;          // positions that lie one after the other in all operands, where those
-                            // of a row do not; else 0
-    bool by_channel;        // all pieces of a channel are walked, then those of the next
-    bool asks;              // loads are asked for
+    int64_t piece;    // positions that lie one after the other in all operands, where those
+                      // of a row do not; else 0
+    bool by_channel;  // those of a channel that are equally far apart are walked one after
+                      // the other, else those of all channels
+    bool joins_rows;  // those of a task's channels, which lie one behind the other, are written as
+                      // one run
+    bool asks;        // loads are asked for
     int64_t aligned_bytes;  // rows of so many are walked from a cache line on
     bool asks_for_tiles;    // staged: for those of the next channels
     Panels panels;          // if any: tasks are these, each with a panel_plan()
@@ -84,14 +87,14 @@ struct ChannelSumPlan {
     // Inlined even without optimisation: instruction set levels must not share these.
     // Whether every operand is walked where it lies.
     __attribute__((always_inline)) bool is_direct() const { return !transposes && !stages; }
-    // kAlongPositions: the same, each row as one run.
+    // kAlongPositions: whether that is so, and each row is a run.
     __attribute__((always_inline)) bool has_whole_rows() const { return is_direct() && piece == 0; }
-    // Whether an operand's pieces lie in memory in the order in which they are walked, without
-    // gaps.
-    bool pieces_follow(int operand) const;
     __attribute__((always_inline)) int64_t partial_count() const {
         return blocks * sums * call_channels;
     }
+    // Whether pieces of the last operand, with elements of `size`, are walked as long runs of
+    // memory or without gaps.
+    bool writes_runs(int64_t size) const;
     // Of the blocks' sums, up to whole cache lines; and of the panels' scratch behind them.
     uint64_t partial_bytes() const;
     uint64_t workspace_size() const;

@@ -17,8 +17,8 @@ namespace {
 
 // Where rows of equal length start in the operands and how many bytes it is to the next row.
 struct Rows {
-    char* at[3];
-    int64_t step[3];
+    char* at[3] = {};
+    int64_t step[3] = {};
     int to_sums = 1;  // from a row's sums and parameter to those of the next; 0: all have the same
     int lane = 0;     // of the first row's first element, % 16
     int lanes_to_next = 0;     // from there to that of the next row's first element
@@ -27,6 +27,12 @@ struct Rows {
 
     // Whether some row begins with another lane than the first one.
     bool turns() const { return (lane | lanes_to_next) % kLanes != 0; }
+    // Whether rows of so many bytes lie one behind the other in the first `operands`.
+    bool follow(int64_t bytes, int operands) const {
+        bool result = true;
+        for (int k = 0; k < operands; ++k) result = result && step[k] == bytes;
+        return result;
+    }
 };
 
 // add_rows() of rows of more than kVectors - 1 vectors, at most kVectors, without loops.
@@ -96,7 +102,7 @@ AG_NOINLINE void add_turned_rows(const Element& element, const Rows& of, int cou
                                  Lanes (*sums)[Element::kSums]) {
     using T = typename Element::T;
     const Rows rows = of;  // which no store changes
-    const auto add = [&](int row, auto load_row) AG_INLINE_LAMBDA {
+    const auto add = [&](int row, auto load_row, Lanes* to) AG_INLINE_LAMBDA {
         const T* a = reinterpret_cast<const T*>(rows.at[0] + row * rows.step[0]);
         const T* b = reinterpret_cast<const T*>(rows.at[1] + row * rows.step[1]);
         if (asks) prefetch_loads(a, b, kLanes, 2048);
@@ -104,21 +110,107 @@ AG_NOINLINE void add_turned_rows(const Element& element, const Rows& of, int cou
         const Lanes value =
             element(load_row(a), load_row(b), splat(parameters[row * rows.to_sums]), terms);
         const int lane = rows.lane + row * rows.lanes_to_next;
-        AG_EACH (i, Element::kSums) {
-            Lanes& sum = sums[row * rows.to_sums][i];
-            sum = sum + rotate(keep_first(terms[i], n), -lane);
-        }
+        AG_EACH (i, Element::kSums) to[i] = to[i] + rotate(keep_first(terms[i], n), -lane);
         if constexpr (Element::kWrites)
-            store_first(reinterpret_cast<T*>(rows.at[2] + row * rows.step[2]), value, n);
+            store_row(reinterpret_cast<T*>(rows.at[2] + row * rows.step[2]), value, n);
     };
+    const auto load_part = [n](const T* p) AG_INLINE_LAMBDA { return load_first(p, n); };
+    if (rows.to_sums == 0) {
+        Lanes s[Element::kSums];
+        AG_EACH (i, Element::kSums) s[i] = sums[0][i];
+        for (int row = 0; row < count; ++row) add(row, load_part, s);
+        AG_EACH (i, Element::kSums) sums[0][i] = s[i];
+        return;
+    }
     // Whole vectors are faster where others follow these rows, but for those with masks of loads.
     const int64_t bytes = n * static_cast<int64_t>(sizeof(T));
-    const bool follow = rows.step[0] == bytes && rows.step[1] == bytes;
-    const int whole = follow && kRegisters > 1 ? count - (kLanes - 1) / n : 0;
+    const int whole = rows.follow(bytes, 2) && kRegisters > 1 ? count - (kLanes - 1) / n : 0;
+    const auto load_whole = [](const T* p) AG_INLINE_LAMBDA { return load(p); };
     int row = 0;
-    for (; row < whole; ++row) add(row, [](const T* p) AG_INLINE_LAMBDA { return load(p); });
-    for (; row < count; ++row)
-        add(row, [n](const T* p) AG_INLINE_LAMBDA { return load_first(p, n); });
+    for (; row < whole; ++row) add(row, load_whole, sums[row * rows.to_sums]);
+    for (; row < count; ++row) add(row, load_part, sums[row * rows.to_sums]);
+}
+
+// add_rows() of an element that writes, of rows of at least a vector that lie one behind the other
+// in all operands: as one run of whole cache lines, whose vector in which a row ends holds the
+// begin of the next one.
+template <bool kStreams, class Element>
+AG_NOINLINE void add_following_rows(const Element& element, const Rows& of, int count, int n,
+                                    const float* parameters, bool asks,
+                                    Lanes (*sums)[Element::kSums]) {
+    using T = typename Element::T;
+    constexpr int kSums = Element::kSums;
+    const Rows rows = of;  // which no store changes
+    const T* a = reinterpret_cast<const T*>(rows.at[0]);
+    const T* b = reinterpret_cast<const T*>(rows.at[1]);
+    T* out = reinterpret_cast<T*>(rows.at[2]);
+    const int head = elements_to_line(out, kPairLanes) % kLanes;
+    Lanes s[kSums], terms[kSums], later_terms[kSums];
+    Lanes p = splat(parameters[0]);
+    AG_EACH (k, kSums) s[k] = sums[0][k];
+    const auto add_first = [&](int m) AG_INLINE_LAMBDA {
+        const Lanes value = element(load_first(a, m), load_first(b, m), p, terms);
+        store_first(out, value, m);
+        AG_EACH (k, kSums) s[k] = s[k] + keep_first(terms[k], m);
+    };
+    const auto move_on = [&](int m) AG_INLINE_LAMBDA {
+        a += m;
+        b += m;
+        out += m;
+    };
+    const auto vector = [&](Lanes parameter) AG_INLINE_LAMBDA {
+        if (asks) prefetch_loads(a, b, kLanes, 2048);
+        const Lanes value = element(load(a), load(b), parameter, terms);
+        store_to<kStreams>(out, value);
+        move_on(kLanes);
+    };
+    const auto add_vector = [&]() AG_INLINE_LAMBDA {
+        vector(p);
+        AG_EACH (k, kSums) s[k] = s[k] + terms[k];
+    };
+    if (head > 0) add_first(head);
+    move_on(head);
+    AG_EACH (k, kSums) s[k] = rotate(s[k], head);
+    int turned = head;  // lane 0 has the sum of this one
+    for (int row = 0, left = n - head;;) {
+        // Two vectors of 16 bit are a line.
+        if (left >= kLanes && kStreams && bytes_to_line(out) % (2 * kLanes * sizeof(T)) != 0) {
+            add_vector();
+            left -= kLanes;
+        }
+        for (; left >= kPairLanes; left -= kPairLanes) {
+            if (asks) prefetch_loads(a, b, kPairLanes, 2048);
+            const LanePair x = load_pair(a), y = load_pair(b);
+            const LanePair value = {element(x.low, y.low, p, terms),
+                                    element(x.high, y.high, p, later_terms)};
+            store_pair_to<kStreams>(out, value);
+            AG_EACH (k, kSums) s[k] = (s[k] + terms[k]) + later_terms[k];
+            move_on(kPairLanes);
+        }
+        if (left >= kLanes) {
+            add_vector();
+            left -= kLanes;
+        }
+        if (row + 1 == count) {
+            if (left > 0) add_first(left);
+            AG_EACH (k, kSums) sums[row][k] = rotate(s[k], -turned);
+            return;
+        }
+        const Lanes next = splat(parameters[row + 1]);
+        if (left > 0) {
+            vector(join_lanes(p, next, left));
+            AG_EACH (k, kSums) s[k] = s[k] + keep_first(terms[k], left);
+        }
+        AG_EACH (k, kSums) sums[row][k] = rotate(s[k], -turned);
+        ++row;
+        p = next;
+        turned = left > 0 ? kLanes - left : 0;
+        AG_EACH (k, kSums) {
+            s[k] = rotate(sums[row][k], turned);
+            if (left > 0) s[k] = s[k] + join_lanes(splat(0.0f), terms[k], left);
+        }
+        left = n - turned;
+    }
 }
 
 // Adds the terms of n elements of each of `count` rows to the lane sums of that row and stores

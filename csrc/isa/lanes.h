@@ -171,6 +171,15 @@ AG_INLINE Lanes keep_first(Lanes x, int n) {
     return keep(x, kLaneMask + kLanes - n);
 }
 
+// Lanes below n of `first`, the others of `rest`.
+AG_INLINE Lanes join_lanes(Lanes first, Lanes rest, int n) {
+    return each_register([&](int i) {
+        RegisterBits mask;
+        std::memcpy(&mask, kLaneMask + kLanes - n + i * kRegisterLanes, sizeof(mask));
+        return (Register)(((RegisterBits)first.r[i] & mask) | ((RegisterBits)rest.r[i] & ~mask));
+    });
+}
+
 // Calls function(flag) with the flag as a std::bool_constant, for loops that have a form that does
 // something and one that does not; where that is not worth its code, as a bool.
 template <bool kIsWorthIt = true, class Function>

@@ -19,6 +19,7 @@ void set_elements(Loops& loops, const TensorView& view) {
 bool fills_lines(const ChannelSumPlan& sums, const TensorView& grad_input) {
     const auto size = static_cast<int64_t>(data_type_size(grad_input.dtype));
     if (sums.piece > 0) return false;
+    if (sums.joins_rows && size == 4) return true;
     if (sums.traversal == Traversal::kAlongPositions)
         return has_whole_lines(grad_input, {sums.chunk});
     if (sums.aligns && !sums.by_lane && sums.channel_tiles == 1)
@@ -38,7 +39,8 @@ bool streaming_fits(const Op::Plan& plan, const Op::Args& args) {
     }
     const ChannelSumPlan& sums = plan.sums;
     if (sums.panels.count > 0 || sums.staged[2]) return false;
-    if (sums.piece > 0) return sums.pieces_follow(2);
+    if (sums.piece > 0)
+        return sums.writes_runs(static_cast<int64_t>(data_type_size(grad_input.dtype)));
     return sums.transposes || plan.fills_lines || sums.traversal == Traversal::kAlongPositions;
 }
 
