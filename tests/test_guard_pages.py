@@ -123,6 +123,9 @@ def call_all(shape: tuple[int, ...], dtype: np.dtype, layout: str, at_end: bool)
     for dim in range(len(shape)):
         ag.softmax_backward(g, x, dim, out=out)
     ag.prelu_backward(g, x, statistics, grad_input=out, grad_weight=sums)
+    dense = between_guards(shape, dtype, "contiguous", at_end)
+    ag.prelu_backward(dense, dense, statistics, grad_input=out)
+    ag.prelu_backward(dense, x, statistics, grad_input=dense)
     ag.prelu_backward(g, x, new((1,)), grad_input=out)
     ag.batch_norm_reduce_backward(g, x, statistics, statistics, sum_dy=sums)
     image = shape if len(shape) == 4 else (*shape, 1)[:3]

@@ -348,16 +348,14 @@ int64_t even_tile(const ChannelSumPlan& plan, int64_t outer, int threads) {
            });
 }
 
-// kAlongPositions: whether rows are written that lie one behind the other in all operands and are
-// no whole cache lines: walked as one run they gain where they leave the first cache, but for long
-// ones (measured).
+// kAlongPositions: whether rows are written that lie one behind the other in all operands: walked
+// as one run they gain where they leave the first cache, but for long ones (measured).
 bool can_join_rows(const ChannelSumPlan& plan, int64_t size, int64_t bytes) {
     constexpr int64_t kFewestBytes = int64_t{128} << 10;
     const int64_t row = plan.row_length * size;
     bool result = plan.traversal == Traversal::kAlongPositions && plan.operands > kInputs &&
                   plan.has_whole_rows() && plan.position_step == 1 && plan.chunks_per_row == 1 &&
-                  plan.row_length >= kSumLanes && row < kLongRun && row % kCacheLine != 0 &&
-                  bytes >= kFewestBytes;
+                  plan.row_length >= kSumLanes && row < kLongRun && bytes >= kFewestBytes;
     for (int k = 0; k < plan.operands; ++k) result = result && plan.channel_stride[k] == row;
     return result;
 }

@@ -76,7 +76,7 @@ struct ChannelSumPlan {
     bool by_channel;  // those of a channel that are equally far apart are walked one after
                       // the other, else those of all channels
     bool joins_rows;  // those of a task's channels, which lie one behind the other, are written as
-                      // one run
+                      // one run where they are no whole cache lines
     bool asks;        // loads are asked for
     int64_t aligned_bytes;  // rows of so many are walked from a cache line on
     bool asks_for_tiles;    // staged: for those of the next channels

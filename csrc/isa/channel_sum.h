@@ -267,8 +267,10 @@ class ChannelSum {
     // n positions of each of `count` channels, blocks or rows.
     void add(const Rows& rows, int count, int n, const float* parameters, Lanes (*sums)[kSums]) {
         // In a cache 16 bit gains nothing, measured.
-        const bool joins = plan_.joins_rows && rows.to_sums == 1 && (sizeof(T) == 4 || streaming_);
-        if (joins && bytes_to_line(rows.at[2]) % static_cast<int64_t>(sizeof(T)) == 0) {
+        const bool joins = plan_.joins_rows && rows.to_sums == 1 &&
+                           (sizeof(T) == 4 || streaming_) &&
+                           bytes_to_line(rows.at[2]) % static_cast<int64_t>(sizeof(T)) == 0;
+        if (joins && !is_whole_lines(rows.at[2], rows.step[2])) {
             write_rows(rows, count, n, parameters, sums);
         } else if (Element::kWrites && streaming_) {
             stream_rows(rows, count, n, parameters, sums);

@@ -20,7 +20,7 @@ struct Rows {
     char* at[3] = {};
     int64_t step[3] = {};
     int to_sums = 1;  // from a row's sums and parameter to those of the next; 0: all have the same
-    int lane = 0;     // of the first row's first element, % 16
+    int lane = 0;     // of the first row's first element, modulo 16
     int lanes_to_next = 0;     // from there to that of the next row's first element
     uintptr_t ahead = kAhead;  // bytes, at which rows of more than four vectors ask for loads
     int64_t aligned_bytes = kLongRun;  // rows of so many are walked from a cache line on
@@ -135,12 +135,11 @@ AG_NOINLINE void add_turned_rows(const Element& element, const Rows& of, int cou
 // in all operands: as one run of whole cache lines, whose vector in which a row ends holds the
 // begin of the next one.
 template <bool kStreams, class Element>
-AG_NOINLINE void add_following_rows(const Element& element, const Rows& of, int count, int n,
+AG_NOINLINE void add_following_rows(const Element& element, const Rows& rows, int count, int n,
                                     const float* parameters, bool asks,
                                     Lanes (*sums)[Element::kSums]) {
     using T = typename Element::T;
     constexpr int kSums = Element::kSums;
-    const Rows rows = of;  // which no store changes
     const T* a = reinterpret_cast<const T*>(rows.at[0]);
     const T* b = reinterpret_cast<const T*>(rows.at[1]);
     T* out = reinterpret_cast<T*>(rows.at[2]);
