@@ -34,6 +34,8 @@ def values(shape: tuple[int, ...], dtype: np.dtype, last: bool, seed: int) -> np
     [
         ((2, 3, 50, 60), False),
         ((1, 2, 9001), False),
+        ((5, 70, 20, 31), False),
+        ((3, 64, 16, 16), False),
         ((3, 64, 20, 21), True),
         ((2, 32, 40, 33), True),
         ((2, 96, 11, 10), True),

@@ -126,23 +126,31 @@ def test_prelu_backward(shape: tuple[int, ...], dtype: np.dtype) -> None:
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 @pytest.mark.parametrize("width", [5, 9, 15, 33])
+@pytest.mark.parametrize("gap", [0, 2])
 @pytest.mark.parametrize("channels", [3, 40])
-def test_neighbours_that_are_not_finite(channels: int, width: int, dtype: np.dtype) -> None:
-    """Vectors hold other channels' elements, too, which do not count."""
+def test_neighbours_that_are_not_finite(
+    channels: int, gap: int, width: int, dtype: np.dtype
+) -> None:
+    """Vectors hold other channels' elements, too, or those of a gap, which do not count."""
     rng = np.random.default_rng(width)
-    x = random_values((30, channels, 1, width), dtype, "normal", rng)
-    spoilt = x.copy()
+    x = random_values((70, channels, 1, width), dtype, "normal", rng)
+    wide = np.full((70, channels, 1, width + gap), np.nan, dtype)
+    spoilt = wide[..., :width]
+    spoilt[...] = x
     spoilt[:, 1] = np.nan
-    statistics = np.ones((3, channels), FLOAT32)
-    weight = np.ones(channels, dtype)
+    statistics = random_values((3, channels), FLOAT32, "normal", rng)
+    weight = random_values((channels,), dtype, "normal", rng)
     others = np.delete(np.arange(channels), 1)
-    for operator in (
-        lambda x: [*ag.batch_norm_reduce_backward(x, x, *statistics)],
-        lambda x: [ag.prelu_backward(x, x, weight).grad_weight],
-    ):
-        for got, want in zip(operator(spoilt), operator(x), strict=True):
-            assert np.isnan(got[1]) and np.isfinite(want).all()
-            assert_same_bits(got[others], want[others])
+    bad = weight.copy()
+    bad[1] = np.nan
+    sums = ag.batch_norm_reduce_backward(spoilt, spoilt, *statistics)
+    for got, want in zip(sums, ag.batch_norm_reduce_backward(x, x, *statistics), strict=True):
+        assert np.isnan(got[1]) and np.isfinite(want).all()
+        assert_same_bits(got[others], want[others])
+    prelu, want_prelu = ag.prelu_backward(spoilt, spoilt, bad), ag.prelu_backward(x, x, weight)
+    assert np.isnan(prelu.grad_weight[1]) and np.isnan(prelu.grad_input[:, 1]).all()
+    assert_same_bits(prelu.grad_weight[others], want_prelu.grad_weight[others])
+    assert_same_bits(prelu.grad_input[:, others], want_prelu.grad_input[:, others])
 
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)

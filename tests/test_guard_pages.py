@@ -27,6 +27,7 @@ SHAPES = [
     (4, 9, 3, 3),
     (5, 18, 7),
     (9, 3, 11),
+    (9, 120, 33),
 ]
 LIBC = ctypes.CDLL(None, use_errno=True)
 

@@ -47,7 +47,7 @@ constexpr int64_t kFewestSummedTogether = 32 << 10;  // of such blocks of all ch
 constexpr int64_t kShortRow = 8;
 constexpr int kInputs = 2;
 // Bytes of a piece that is walked where it lies, measured: vectors with fewer are too empty. And
-// channels whose pieces are walked together.
+// the fewest channels whose pieces are walked together.
 constexpr int64_t kShortestPiece = 18, kFewestTogether = 32;
 // Channels, neighbours in the inputs alone, that are walked as they lie, measured.
 constexpr int64_t kFewestTransposed = 4;
@@ -120,8 +120,8 @@ bool has_near_channels(const ChannelSumPlan& plan, int64_t size) {
     return std::any_of(plan.channel_stride, plan.channel_stride + plan.operands, is_near);
 }
 
-// kAlongPositions: how many positions lie one after the other in all operands; 0 where they are no
-// pieces, or batch items lie nearest to them, whose lines panels keep together.
+// kAlongPositions: how many positions lie one after the other in all operands; 0 where they are
+// few, or batch items lie nearest to them, whose lines panels keep together.
 int64_t piece_of(const ChannelSumPlan& plan, int64_t size) {
     const int inner = plan.positions.count - 1;
     if (inner < 1 || plan.positions.extent[inner] * size < kShortestPiece) return 0;
@@ -349,13 +349,16 @@ int64_t even_tile(const ChannelSumPlan& plan, int64_t outer, int threads) {
 }
 
 // kAlongPositions: whether rows are written that lie one behind the other in all operands: walked
-// as one run they gain where they leave the first cache, but for long ones (measured).
+// as one run they gain where they leave the first cache, but for long ones and for runs of which
+// many lines are parts (measured).
 bool can_join_rows(const ChannelSumPlan& plan, int64_t size, int64_t bytes) {
     constexpr int64_t kFewestBytes = int64_t{128} << 10;
     const int64_t row = plan.row_length * size;
+    const int64_t run = std::min(plan.channels, plan.channel_tile) * row;
     bool result = plan.traversal == Traversal::kAlongPositions && plan.operands > kInputs &&
                   plan.has_whole_rows() && plan.position_step == 1 && plan.chunks_per_row == 1 &&
-                  plan.row_length >= kSumLanes && row < kLongRun && bytes >= kFewestBytes;
+                  plan.channel_tile > 1 && plan.row_length >= kSumLanes && row < kLongRun &&
+                  run >= kLongRun && bytes >= kFewestBytes;
     for (int k = 0; k < plan.operands; ++k) result = result && plan.channel_stride[k] == row;
     return result;
 }
@@ -446,6 +449,7 @@ void cut_into_tasks(ChannelSumPlan& plan, int64_t size, int64_t bytes, int most_
         choose_group(plan, size, bytes);
         plan.aligns = can_align(plan, size);
     }
+    plan.joins_rows = can_join_rows(plan, size, bytes);
     plan.tasks = outer * plan.channel_tiles;
     plan.most_threads = threads_of_blocks(plan, outer, size, bytes, of_position);
     plan.asks_for_tiles = plan.stages && from_memory && plan.channel_tiles > 1;
@@ -469,7 +473,6 @@ void plan_walk(ChannelSumPlan& plan, int64_t size, int most_threads) {
                 (plan.is_direct() || (bytes > processor().cached_bytes &&
                                       (plan.transposes || has_neighbours(plan, size))));
     plan.asks_into_second = processor().into_second;
-    plan.joins_rows = can_join_rows(plan, size, bytes);
     plan.aligned_bytes = std::min(processor().aligned_bytes, kLongRun);
     cut_into_tasks(plan, size, bytes, most_threads);
 }

@@ -71,12 +71,12 @@ struct ChannelSumPlan {
     int64_t prefetch;        // how many bytes ahead loads are asked for; 0: none are
     bool asks_into_second;   // into the second cache
     // kAlongPositions:
-    int64_t piece;    // positions that lie one after the other in all operands, where those
-                      // of a row do not; else 0
-    bool by_channel;  // those of a channel that are equally far apart are walked one after
-                      // the other, else those of all channels
-    bool joins_rows;  // those of a task's channels, which lie one behind the other, are written as
-                      // one run where they are no whole cache lines
+    int64_t piece;    // positions that lie one after the other in all operands, where those of a
+                      // row do not; else 0
+    bool by_channel;  // pieces of a channel that are equally far apart are walked one after the
+                      // other, else those of all channels
+    bool joins_rows;  // a task's rows lie one behind the other; where they are no whole cache
+                      // lines they are written as one run
     bool asks;        // loads are asked for
     int64_t aligned_bytes;  // rows of so many are walked from a cache line on
     bool asks_for_tiles;    // staged: for those of the next channels

@@ -181,6 +181,7 @@ class ChannelSum {
             add(rows_at(row, 0, position, plan_.channel_stride), channels_, n, parameters_, sums);
         }
     }
+    // Positions [begin, begin + length), run by run: first what is left of a piece.
     void pieces(int64_t row, int64_t begin, int length, Lanes (*sums)[kSums]) {
         const Loops& loops = plan_.positions;
         const int outer = loops.count - 2;
@@ -266,25 +267,23 @@ class ChannelSum {
     }
     // n positions of each of `count` channels, blocks or rows.
     void add(const Rows& rows, int count, int n, const float* parameters, Lanes (*sums)[kSums]) {
-        // In a cache 16 bit gains nothing, measured.
-        const bool joins = plan_.joins_rows && rows.to_sums == 1 &&
-                           (sizeof(T) == 4 || streaming_) &&
-                           bytes_to_line(rows.at[2]) % static_cast<int64_t>(sizeof(T)) == 0;
-        if (joins && !is_whole_lines(rows.at[2], rows.step[2])) {
-            write_rows(rows, count, n, parameters, sums);
-        } else if (Element::kWrites && streaming_) {
-            stream_rows(rows, count, n, parameters, sums);
-        } else {
-            add_rows(rows, count, n, parameters, sums);
-        }
-    }
-    void write_rows(const Rows& rows, int count, int n, const float* parameters,
-                    Lanes (*sums)[kSums]) {
         if constexpr (Element::kWrites) {
-            const auto add =
-                streaming_ ? add_following_rows<true, Element> : add_following_rows<false, Element>;
-            add(element_, rows, count, n, parameters, plan_.asks, sums);
+            if (joins(rows)) {
+                // Of 16 bit it gains nothing in a cache (measured).
+                const auto join = sizeof(T) == 4 && !streaming_
+                                      ? add_joined_rows<sizeof(T) != 4, Element>
+                                      : add_joined_rows<true, Element>;
+                return join(element_, rows, count, n, parameters, plan_.asks, sums);
+            }
+            if (streaming_) return stream_rows(rows, count, n, parameters, sums);
         }
+        add_rows(rows, count, n, parameters, sums);
+    }
+    // Whether rows that lie one behind the other are no whole cache lines.
+    bool joins(const Rows& rows) const {
+        constexpr int64_t kSize = sizeof(T);
+        return !kIsCompact && plan_.joins_rows && rows.to_sums == 1 && (kSize == 4 || streaming_) &&
+               bytes_to_line(rows.at[2]) % kSize == 0 && !is_whole_lines(rows.at[2], rows.step[2]);
     }
     void add_rows(const Rows& rows, int count, int n, const float* parameters,
                   Lanes (*sums)[kSums]) {

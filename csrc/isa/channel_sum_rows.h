@@ -17,8 +17,8 @@ namespace {
 
 // Where rows of equal length start in the operands and how many bytes it is to the next row.
 struct Rows {
-    char* at[3] = {};
-    int64_t step[3] = {};
+    char* at[3];
+    int64_t step[3];
     int to_sums = 1;  // from a row's sums and parameter to those of the next; 0: all have the same
     int lane = 0;     // of the first row's first element, modulo 16
     int lanes_to_next = 0;     // from there to that of the next row's first element
@@ -27,12 +27,6 @@ struct Rows {
 
     // Whether some row begins with another lane than the first one.
     bool turns() const { return (lane | lanes_to_next) % kLanes != 0; }
-    // Whether rows of so many bytes lie one behind the other in the first `operands`.
-    bool follow(int64_t bytes, int operands) const {
-        bool result = true;
-        for (int k = 0; k < operands; ++k) result = result && step[k] == bytes;
-        return result;
-    }
 };
 
 // add_rows() of rows of more than kVectors - 1 vectors, at most kVectors, without loops.
@@ -124,25 +118,27 @@ AG_NOINLINE void add_turned_rows(const Element& element, const Rows& of, int cou
     }
     // Whole vectors are faster where others follow these rows, but for those with masks of loads.
     const int64_t bytes = n * static_cast<int64_t>(sizeof(T));
-    const int whole = rows.follow(bytes, 2) && kRegisters > 1 ? count - (kLanes - 1) / n : 0;
+    const bool follow = rows.step[0] == bytes && rows.step[1] == bytes;
+    const int whole = follow && kRegisters > 1 ? count - (kLanes - 1) / n : 0;
     const auto load_whole = [](const T* p) AG_INLINE_LAMBDA { return load(p); };
     int row = 0;
     for (; row < whole; ++row) add(row, load_whole, sums[row * rows.to_sums]);
     for (; row < count; ++row) add(row, load_part, sums[row * rows.to_sums]);
 }
 
-// add_rows() of an element that writes, of rows of at least a vector that lie one behind the other
-// in all operands: as one run of whole cache lines, whose vector in which a row ends holds the
-// begin of the next one.
+// add_rows() of an element that writes, of rows of at least a vector, each with sums of its own,
+// that lie one behind the other in all operands: as one run of cache lines. The vector in which a
+// row ends holds the next one's first elements. Outputs begin whole elements from a line.
 template <bool kStreams, class Element>
-AG_NOINLINE void add_following_rows(const Element& element, const Rows& rows, int count, int n,
-                                    const float* parameters, bool asks,
-                                    Lanes (*sums)[Element::kSums]) {
+AG_NOINLINE void add_joined_rows(const Element& element, const Rows& rows, int count, int n,
+                                 const float* parameters, bool asks,
+                                 Lanes (*sums)[Element::kSums]) {
     using T = typename Element::T;
     constexpr int kSums = Element::kSums;
     const T* a = reinterpret_cast<const T*>(rows.at[0]);
     const T* b = reinterpret_cast<const T*>(rows.at[1]);
     T* out = reinterpret_cast<T*>(rows.at[2]);
+    // To a line, or of 16 bit its middle: less than a row.
     const int head = elements_to_line(out, kPairLanes) % kLanes;
     Lanes s[kSums], terms[kSums], later_terms[kSums];
     Lanes p = splat(parameters[0]);
@@ -170,10 +166,10 @@ AG_NOINLINE void add_following_rows(const Element& element, const Rows& rows, in
     if (head > 0) add_first(head);
     move_on(head);
     AG_EACH (k, kSums) s[k] = rotate(s[k], head);
-    int turned = head;  // lane 0 has the sum of this one
+    int turned = head;  // lane 0 has the sum of the row's elements from this one on, modulo 16
     for (int row = 0, left = n - head;;) {
         // Two vectors of 16 bit are a line.
-        if (left >= kLanes && kStreams && bytes_to_line(out) % (2 * kLanes * sizeof(T)) != 0) {
+        if (left >= kLanes && kStreams && sizeof(T) == 2 && bytes_to_line(out) != 0) {
             add_vector();
             left -= kLanes;
         }
