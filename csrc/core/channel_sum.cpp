@@ -459,10 +459,10 @@ void cut_into_tasks(ChannelSumPlan& plan, int64_t size, int64_t bytes, int most_
 
 bool ChannelSumPlan::writes_runs(int64_t size) const {
     const int outer = positions.count - 2, output = operands - 1;
-    const int64_t channel = channel_stride[output], item = positions.stride[outer][output];
+    const int64_t channel = channel_stride[output], next = positions.stride[outer][output];
     const int64_t run = piece * size * (by_channel ? positions.extent[outer] : channels);
-    const bool is_run = (by_channel ? item : channel) == piece * size;
-    return is_run && (run >= kLongRun || (by_channel ? channel : item) == run);
+    const bool is_run = (by_channel ? next : channel) == piece * size;
+    return is_run && (run >= kLongRun || (by_channel ? channel : next) == run);
 }
 
 void plan_walk(ChannelSumPlan& plan, int64_t size, int most_threads) {

@@ -185,18 +185,18 @@ class ChannelSum {
     void pieces(int64_t row, int64_t begin, int length, Lanes (*sums)[kSums]) {
         const Loops& loops = plan_.positions;
         const int outer = loops.count - 2;
-        int64_t item = begin / plan_.piece, first = begin % plan_.piece;
+        int64_t index = begin / plan_.piece, first = begin % plan_.piece;
         for (int done = 0; done < length; first = 0) {
             // Those that are equally far apart.
-            const int64_t items = loops.extent[outer] - item % loops.extent[outer];
+            const int64_t left = loops.extent[outer] - index % loops.extent[outer];
             int64_t offset[Loops::kMaxOperands];
-            loops.offsets(item * plan_.piece + first, offset);
+            loops.offsets(index * plan_.piece + first, offset);
             Rows rows = rows_at(row, 0, 0, plan_.channel_stride);
             for (int k = 0; k < kOperands; ++k) rows.at[k] += offset[k];
-            const auto whole = static_cast<int>(least(items, (length - done) / plan_.piece));
+            const auto whole = static_cast<int>(least(left, (length - done) / plan_.piece));
             if (first > 0 || whole == 0 || !plan_.by_channel) {
-                const int64_t last = first == 0 && whole > 0 ? item + whole : item + 1;
-                for (; item < last; ++item) {
+                const int64_t last = first == 0 && whole > 0 ? index + whole : index + 1;
+                for (; index < last; ++index) {
                     const auto n = static_cast<int>(least(plan_.piece - first, length - done));
                     rows.lane = done;
                     add(rows, channels_, n, parameters_, sums);
@@ -214,7 +214,7 @@ class ChannelSum {
                 add(rows, whole, n, parameters_ + c, sums + c);
                 for (int k = 0; k < kOperands; ++k) rows.at[k] += plan_.channel_stride[k];
             }
-            item += whole;
+            index += whole;
             done += n * whole;
         }
     }
@@ -269,17 +269,20 @@ class ChannelSum {
     void add(const Rows& rows, int count, int n, const float* parameters, Lanes (*sums)[kSums]) {
         if constexpr (Element::kWrites) {
             if (joins(rows)) {
-                // Of 16 bit it gains nothing in a cache (measured).
-                const auto join = sizeof(T) == 4 && !streaming_
-                                      ? add_joined_rows<sizeof(T) != 4, Element>
-                                      : add_joined_rows<true, Element>;
-                return join(element_, rows, count, n, parameters, plan_.asks, sums);
+                if constexpr (sizeof(T) == 4) {
+                    if (!streaming_)
+                        return add_joined_rows<false>(element_, rows, count, n, parameters,
+                                                      plan_.asks, sums);
+                }
+                return add_joined_rows<true>(element_, rows, count, n, parameters, plan_.asks,
+                                             sums);
             }
             if (streaming_) return stream_rows(rows, count, n, parameters, sums);
         }
         add_rows(rows, count, n, parameters, sums);
     }
-    // Whether rows that lie one behind the other are no whole cache lines.
+    // Whether rows that lie one behind the other are no whole cache lines; but of 16 bit joining
+    // them gains nothing in a cache (measured).
     bool joins(const Rows& rows) const {
         constexpr int64_t kSize = sizeof(T);
         return !kIsCompact && plan_.joins_rows && rows.to_sums == 1 && (kSize == 4 || streaming_) &&

@@ -29,6 +29,10 @@ struct Rows {
     bool turns() const { return (lane | lanes_to_next) % kLanes != 0; }
 };
 
+// Bytes, at which short rows ask for loads: less far than elsewhere, or those from a cache would
+// lose more than 3 % (measured).
+constexpr uintptr_t kShortAhead = 2048;
+
 // add_rows() of rows of more than kVectors - 1 vectors, at most kVectors, without loops.
 template <int kVectors, bool kStreams, class Element>
 inline void add_rows_of(const Element& element, const Rows& rows, int count, int n,
@@ -43,8 +47,7 @@ inline void add_rows_of(const Element& element, const Rows& rows, int count, int
         const T* b = reinterpret_cast<const T*>(rows.at[1] + row * rows.step[1]);
         const Lanes p = splat(parameters[row * to_sums]);
         Lanes value[kVectors], terms[kVectors][kSums];
-        // Less far than elsewhere, or rows from a cache would lose more than 3 % (measured).
-        if (asks) prefetch_loads(a, b, kVectors * kLanes, 2048);
+        if (asks) prefetch_loads(a, b, kVectors * kLanes, kShortAhead);
         AG_EACH (k, kLast)
             value[k] = element(load(a + k * kLanes), load(b + k * kLanes), p, terms[k]);
         value[kLast] = element(load_first(a + kLast * kLanes, rest),
@@ -99,7 +102,7 @@ AG_NOINLINE void add_turned_rows(const Element& element, const Rows& of, int cou
     const auto add = [&](int row, auto load_row, Lanes* to) AG_INLINE_LAMBDA {
         const T* a = reinterpret_cast<const T*>(rows.at[0] + row * rows.step[0]);
         const T* b = reinterpret_cast<const T*>(rows.at[1] + row * rows.step[1]);
-        if (asks) prefetch_loads(a, b, kLanes, 2048);
+        if (asks) prefetch_loads(a, b, kLanes, kShortAhead);
         Lanes terms[Element::kSums];
         const Lanes value =
             element(load_row(a), load_row(b), splat(parameters[row * rows.to_sums]), terms);
@@ -154,7 +157,7 @@ AG_NOINLINE void add_joined_rows(const Element& element, const Rows& rows, int c
         out += m;
     };
     const auto vector = [&](Lanes parameter) AG_INLINE_LAMBDA {
-        if (asks) prefetch_loads(a, b, kLanes, 2048);
+        if (asks) prefetch_loads(a, b, kLanes, kShortAhead);
         const Lanes value = element(load(a), load(b), parameter, terms);
         store_to<kStreams>(out, value);
         move_on(kLanes);
@@ -174,7 +177,7 @@ AG_NOINLINE void add_joined_rows(const Element& element, const Rows& rows, int c
             left -= kLanes;
         }
         for (; left >= kPairLanes; left -= kPairLanes) {
-            if (asks) prefetch_loads(a, b, kPairLanes, 2048);
+            if (asks) prefetch_loads(a, b, kPairLanes, kShortAhead);
             const LanePair x = load_pair(a), y = load_pair(b);
             const LanePair value = {element(x.low, y.low, p, terms),
                                     element(x.high, y.high, p, later_terms)};

@@ -26,40 +26,6 @@ template <class T>
 AG_INLINE void store_first(T* p, Lanes x, int n) {
     _mm256_mask_storeu_epi16(p, first_lanes(n), narrow(x, T{}));
 }
-// The same where what lies behind may be loaded soon, which would wait for a masked store: four
-// elements or more are two stores that overlap.
-AG_INLINE void store_row(float* p, Lanes x, int n) {
-    if (n < 4) return store_first(p, x, n);
-    const __m512i first = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
-    const auto all = (__m512)canonical(x).r[0];
-    const int half = n < 8 ? 4 : 8;
-    const __m512 last =
-        _mm512_permutexvar_ps(_mm512_add_epi32(first, _mm512_set1_epi32(n - half)), all);
-    if (n < 8) {
-        _mm_storeu_ps(p, _mm512_castps512_ps128(all));
-        _mm_storeu_ps(p + n - 4, _mm512_castps512_ps128(last));
-    } else {
-        _mm256_storeu_ps(p, _mm512_castps512_ps256(all));
-        _mm256_storeu_ps(p + n - 8, _mm512_castps512_ps256(last));
-    }
-}
-template <class T>
-AG_INLINE void store_row(T* p, Lanes x, int n) {
-    if (n < 4) return store_first(p, x, n);
-    const __m256i first = _mm256_setr_epi16(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
-    const __m256i all = narrow(x, T{});
-    const int half = n < 8 ? 4 : 8;
-    const __m256i last = _mm256_permutexvar_epi16(
-        _mm256_add_epi16(first, _mm256_set1_epi16(static_cast<int16_t>(n - half))), all);
-    const __m128i low = _mm256_castsi256_si128(all), high = _mm256_castsi256_si128(last);
-    if (n < 8) {
-        _mm_storel_epi64(reinterpret_cast<__m128i*>(p), low);
-        _mm_storel_epi64(reinterpret_cast<__m128i*>(p + n - 4), high);
-    } else {
-        _mm_storeu_si128(reinterpret_cast<__m128i*>(p), low);
-        _mm_storeu_si128(reinterpret_cast<__m128i*>(p + n - 8), high);
-    }
-}
 
 #else
 
@@ -174,12 +140,6 @@ AG_INLINE_UNLESS_COMPACT void store_first(T* p, Lanes x, int n) {
     std::memcpy(&halves, &bits, sizeof(bits));
     char* bytes = reinterpret_cast<char*>(p);
     for (int i = 0; i < 4; ++i) store_up_to_four(bytes + 8 * i, halves.w[i], n - 4 * i);
-}
-
-// The same: no masks are used.
-template <class T>
-AG_INLINE void store_row(T* p, Lanes x, int n) {
-    store_first(p, x, n);
 }
 
 #endif

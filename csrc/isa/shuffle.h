@@ -372,5 +372,45 @@ AG_INLINE Lanes rotate(Lanes x, int n) {
 #endif
 }
 
+// store_first() where what lies behind may be loaded soon, which would wait for a masked store:
+// four elements or more are two stores that overlap.
+#if defined(__AVX512F__)
+AG_INLINE void store_row(float* p, Lanes x, int n) {
+    if (n < 4) return store_first(p, x, n);
+    x = canonical(x);
+    const int half = n < 8 ? 4 : 8;
+    const auto first = (__m512)x.r[0], last = (__m512)rotate(x, n - half).r[0];
+    if (n < 8) {
+        _mm_storeu_ps(p, _mm512_castps512_ps128(first));
+        _mm_storeu_ps(p + n - 4, _mm512_castps512_ps128(last));
+    } else {
+        _mm256_storeu_ps(p, _mm512_castps512_ps256(first));
+        _mm256_storeu_ps(p + n - 8, _mm512_castps512_ps256(last));
+    }
+}
+template <class T>
+AG_INLINE void store_row(T* p, Lanes x, int n) {
+    if (n < 4) return store_first(p, x, n);
+    const __m256i places = _mm256_setr_epi16(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    const __m256i bits = narrow(x, T{});
+    const int half = n < 8 ? 4 : 8;
+    const __m256i turned = _mm256_permutexvar_epi16(
+        _mm256_add_epi16(places, _mm256_set1_epi16(static_cast<int16_t>(n - half))), bits);
+    const __m128i first = _mm256_castsi256_si128(bits), last = _mm256_castsi256_si128(turned);
+    if (n < 8) {
+        _mm_storel_epi64(reinterpret_cast<__m128i*>(p), first);
+        _mm_storel_epi64(reinterpret_cast<__m128i*>(p + n - 4), last);
+    } else {
+        _mm_storeu_si128(reinterpret_cast<__m128i*>(p), first);
+        _mm_storeu_si128(reinterpret_cast<__m128i*>(p + n - 8), last);
+    }
+}
+#else
+template <class T>
+AG_INLINE void store_row(T* p, Lanes x, int n) {
+    store_first(p, x, n);
+}
+#endif
+
 }  // namespace
 }  // namespace ascend_grad

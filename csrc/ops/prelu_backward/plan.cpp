@@ -18,13 +18,12 @@ void set_elements(Loops& loops, const TensorView& view) {
 // the other one: along channels, where these lie one after the other and are written in order.
 bool fills_lines(const ChannelSumPlan& sums, const TensorView& grad_input) {
     const auto size = static_cast<int64_t>(data_type_size(grad_input.dtype));
-    if (sums.piece > 0) return false;
-    if (sums.joins_rows && size == 4)
-        return reinterpret_cast<intptr_t>(grad_input.data) % size == 0;
-    if (sums.traversal == Traversal::kAlongPositions)
-        return has_whole_lines(grad_input, {sums.chunk});
-    if (sums.aligns && !sums.by_lane && sums.channel_tiles == 1)
-        return reinterpret_cast<intptr_t>(grad_input.data) % size == 0;
+    const bool has_whole_elements = reinterpret_cast<intptr_t>(grad_input.data) % size == 0;
+    if (sums.traversal == Traversal::kAlongPositions) {
+        if (sums.joins_rows && size == 4) return has_whole_elements;
+        return sums.piece == 0 && has_whole_lines(grad_input, {sums.chunk});
+    }
+    if (sums.aligns && !sums.by_lane && sums.channel_tiles == 1) return has_whole_elements;
     if (sums.lanes_together == 1)
         return has_whole_lines(grad_input, {sums.channels, sums.channel_tile});
     const int64_t run = sums.lanes_together * sums.channels;
