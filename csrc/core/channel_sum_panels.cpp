@@ -2,14 +2,12 @@
 #include <algorithm>
 
 #include "core/cache_line.h"
-#include "core/channel_sum.h"
+#include "core/channel_sum_walk.h"
 #include "core/integers.h"
 #include "core/streaming.h"
 
 namespace ascend_grad {
 namespace {
-
-constexpr int kInputs = 2;
 
 // How the nearest elements of an operand follow each other: along the innermost positions, along
 // channels, or across what a tile holds. Of few it is unknown.

@@ -1,10 +1,11 @@
 // Runs every operator over many shapes, dtypes and layouts on inputs from an integer formula and
 // prints one hash per case. Equal output on two machines, instruction sets or thread counts means
-// equal bits. Arguments: [threads]
+// equal bits. Arguments: threads dtype
 #include <algorithm>
 #include <cinttypes>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <functional>
 #include <limits>
 #include <string>
@@ -301,12 +302,16 @@ void avg_pool(Report& report, DataType dtype, Layout layout, const Pool& pool) {
 }  // namespace
 
 int main(int argc, char** argv) {
+    if (argc != 3) {
+        std::fprintf(stderr, "usage: digest THREADS DTYPE\n");
+        return 2;
+    }
     constexpr int kSkipped = 77;
     if (!environment().error.empty()) {
         std::fprintf(stderr, "%s\n", environment().error.c_str());
         return kSkipped;
     }
-    if (argc > 1) set_thread_limit(std::atoi(argv[1]));
+    set_thread_limit(std::atoi(argv[1]));
     const std::vector<Shape> shapes = {
         {4, 2},        {1, 1},       {3, 17, 1},     {2, 3, 7, 7},   {33, 5, 15},
         {20, 24, 16},  {5, 40, 49},  {2, 130, 300},  {3, 2, 50, 60}, {2100, 3},
@@ -329,6 +334,7 @@ int main(int argc, char** argv) {
                                      {{1, 2, 18, 1030}, 4, 4, 0, true, true, 5, 0}};
     Report report;
     for (DataType dtype : kDtypes) {
+        if (std::strcmp(data_type_name(dtype), argv[2]) != 0) continue;
         for (const Shape& shape : shapes) {
             for (Layout layout : kLayouts) batch_norm(report, dtype, layout, shape);
             for (Layout layout : kLayouts) prelu(report, dtype, layout, shape, 1);
