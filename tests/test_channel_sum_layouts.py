@@ -171,3 +171,49 @@ def test_large_and_in_place(shape: tuple[int, ...], gap: int, dtype: np.dtype) -
     assert_same_bits(got.grad_weight, want.grad_weight)
     assert_same_bits(x, want.grad_input)
     assert_same_bits(wide[..., shape[-1] :], behind)
+
+
+ROWS_NEAREST = ((1, 2, 3, 0), (2, 3, 1, 0), (3, 2, 1, 0), (2, 3, 0, 1), (2, 1, 3, 0))
+"""Orders of axes, outermost in memory first, in which batch items are near: each of their rows is a
+block of its own where it has more than five hundred elements."""
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@pytest.mark.parametrize("gaps", [(0, 0), (3, 0), (0, 2)], ids=str)
+@pytest.mark.parametrize("order", ROWS_NEAREST, ids=str)
+@pytest.mark.parametrize(
+    "shape",
+    [(8, 2, 25, 21), (33, 5, 1, 601), (3, 70, 33, 17), (2, 1030, 2, 257), (40, 1, 16, 64)]
+    + [(2, 9, 50, 90), (70, 36, 4, 130)],
+    ids=str,
+)
+def test_rows_walked_as_channels(
+    shape: tuple[int, ...], order: tuple[int, ...], gaps: tuple[int, int], dtype: np.dtype
+) -> None:
+    rng = np.random.default_rng(list(shape))
+    wide = (shape[0] + gaps[0], shape[1] + gaps[1], *shape[2:])
+
+    def place_in_order(array: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """What it lies in, and the elements."""
+        memory = np.full(tuple(wide[axis] for axis in order), 7, dtype)
+        view = memory.transpose(np.argsort(order))[: shape[0], : shape[1]]
+        view[...] = array
+        return memory, view
+
+    g, x = values(shape, dtype, rng), values(shape, dtype, rng)
+    statistics = random_values((2, shape[1]), FLOAT32, "normal", rng)
+    (_, near_g), (_, near_x) = place_in_order(g), place_in_order(x)
+    near = ag.batch_norm_reduce_backward(near_g, near_x, *statistics)
+    for got, want in zip(near, ag.batch_norm_reduce_backward(g, x, *statistics), strict=True):
+        assert_same_bits(got, want)
+    for weights in (1, shape[1]):
+        weight = random_values((weights,), dtype, "normal", rng)
+        want_prelu = ag.prelu_backward(g, x, weight)
+        memory, result = place_in_order(np.zeros(shape, dtype))
+        expected, _ = place_in_order(want_prelu.grad_input)
+        sums = ag.prelu_backward(near_g, near_x, weight, grad_input=result).grad_weight
+        assert_same_bits(sums, want_prelu.grad_weight)
+        assert_same_bits(memory, expected)
+        new = ag.prelu_backward(near_g, near_x, weight)
+        assert_same_bits(new.grad_weight, want_prelu.grad_weight)
+        assert_same_bits(new.grad_input, want_prelu.grad_input)

@@ -144,7 +144,7 @@ void cut_into_tasks(ChannelSumPlan& plan, int64_t size, int64_t bytes, int most_
                                ? even_part(plan.chunks_per_row, most_chunks)
                                : 1;
     const int64_t outer = plan.chunks_per_row == 1
-                              ? plan.blocks
+                              ? divide_up(plan.rows, plan.rows_per_block)
                               : plan.rows * divide_up(plan.chunks_per_row, plan.chunks_per_task);
     switch (plan.traversal) {
         case Traversal::kAlongPositions:
@@ -186,7 +186,9 @@ void plan_channel_sum(ChannelSumPlan& plan, const TensorView* const* views, int 
     view_as_channels_and_rows(plan, views);
     cut_into_blocks(plan);
     plan.call_channels = plan.channels;
-    plan_walk(plan, static_cast<int64_t>(data_type_size(views[0]->dtype)), kAnyThreads);
+    const auto size = static_cast<int64_t>(data_type_size(views[0]->dtype));
+    fold_rows(plan, size);
+    plan_walk(plan, size, kAnyThreads);
     take_panels(plan, views[0]->dtype);
 }
 

@@ -105,7 +105,8 @@ void choose_group(ChannelSumPlan& plan, int64_t size, int64_t bytes) {
 bool has_few_positions(const ChannelSumPlan& plan, bool from_memory) {
     constexpr int64_t kFewWritten = 48, kManyChannels = 128;
     const int64_t most = plan.operands > kInputs ? kFewWritten : kFewPositions;
-    return plan.is_direct() && !from_memory && plan.rows == 1 && plan.row_length <= most &&
+    return plan.is_direct() && plan.folds == Folds::kNothing && !from_memory && plan.rows == 1 &&
+           plan.row_length <= most &&
            (plan.channels % kWholeChannels == 0 || plan.channels >= kManyChannels);
 }
 

@@ -1,5 +1,6 @@
 // Which way a ChannelSumPlan walks memory.
 #include <algorithm>
+#include <utility>
 
 #include "core/cache_line.h"
 #include "core/channel_sum_walk.h"
@@ -90,7 +91,38 @@ bool has_near_channels(const ChannelSumPlan& plan, int64_t size) {
     return std::any_of(plan.channel_stride, plan.channel_stride + plan.operands, is_near);
 }
 
+void fold_rows(ChannelSumPlan& plan, int64_t size) {
+    if (plan.rows_per_block > 1 || plan.rows == 1) return;
+    const auto are = [&](const int64_t* strides, int64_t stride) {
+        return std::count(strides, strides + plan.operands, stride) == plan.operands;
+    };
+    const bool rows_are_inner = are(plan.row_stride, size);
+    const bool channels_are_inner = !rows_are_inner && are(plan.channel_stride, size);
+    const bool are_dense = rows_are_inner       ? are(plan.channel_stride, plan.rows * size)
+                           : channels_are_inner ? are(plan.row_stride, plan.channels * size)
+                                                : false;
+    if (plan.rows * (are_dense ? plan.channels : 1) < kSumLanes) return;
+    if (are_dense) {
+        plan.folds = rows_are_inner ? Folds::kRows : Folds::kChannels;
+        plan.folded = rows_are_inner ? plan.rows : plan.channels;
+        plan.channels *= plan.rows;
+        plan.rows = 1;
+        std::fill_n(plan.channel_stride, plan.operands, size);
+        std::fill_n(plan.row_stride, plan.operands, 0);
+    } else if (rows_are_inner && plan.positions.count == 1 &&
+               are(plan.positions.stride[0], plan.rows * size)) {
+        plan.folds = Folds::kRows;
+        plan.folded = plan.rows;
+        std::swap(plan.channels, plan.rows);
+        std::swap(plan.channel_stride, plan.row_stride);
+    }
+}
+
 void choose_traversal(ChannelSumPlan& plan, int64_t size) {
+    if (plan.folds != Folds::kNothing) {
+        plan.traversal = Traversal::kAlongChannels;
+        return;
+    }
     const int64_t step = position_step(plan, 0, size);
     const bool steps = (step == 1 || step == 2) && position_step(plan, 1, size) == step;
     const bool has_runs = plan.channel_stride[0] == size && plan.channel_stride[1] == size;

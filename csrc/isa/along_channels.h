@@ -82,12 +82,8 @@ class AlongChannels {
         });
         return taken;
     }
-    // The block's sums.
-    void finish(const Partials& partials, int64_t block) {
-        float* to[kSums];
-        for (int k = 0; k < kSums; ++k) to[k] = partials.of(plan_, block, k, channel_);
-        lanes_.add_lanes(to);
-    }
+    // The block's sums: to[k] gets one of them of every channel.
+    void finish(float* const (&to)[kSums]) { lanes_.add_lanes(to); }
 
   private:
     // Of a pair of vectors of channels.

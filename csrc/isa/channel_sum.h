@@ -38,7 +38,7 @@ class ChannelSum {
             channels_ = static_cast<int>(least(plan_.channel_tile, plan_.channels - channel_));
             partials_ = partials == nullptr ? Partials{kept_, kChannelTile, channel_}
                                             : Partials{partials, plan_.call_channels, 0};
-            load(parameters_, plan_.first_channel + channel_, channels_);
+            load_parameters(load, task / plan_.channel_tiles);
             repeat_parameters(plan_.lanes_together * channels_);
             run(task);
             if (partials == nullptr) finish(partials_, channel_, channel_ + channels_);
@@ -46,6 +46,20 @@ class ChannelSum {
     }
 
   private:
+    // Of all that is walked as channels, by a task with the number `outer`.
+    template <class Load>
+    void load_parameters(const Load& load, int64_t outer) {
+        if (plan_.folds == Folds::kNothing)
+            return load(parameters_, plan_.first_channel + channel_, channels_);
+        const int64_t row = outer / plan_.chunks_per_row;
+        for (int done = 0, n; done < channels_; done += n) {
+            const int64_t left = plan_.folded - (channel_ + done) % plan_.folded;
+            n = static_cast<int>(least(left, channels_ - done));
+            const bool are_alike = plan_.folds == Folds::kRows;
+            load(parameters_ + done, plan_.unfold(channel_ + done, row).channel, are_alike ? 1 : n);
+            if (are_alike) std::fill_n(parameters_ + done, n, parameters_[done]);
+        }
+    }
     // Those of the channels again and again, `count` in all, for runs of several positions.
     void repeat_parameters(int count) {
         for (int n = channels_; n < count; n *= 2) {
@@ -83,7 +97,7 @@ class ChannelSum {
             along_channels_.begin(channel_ + taken, channels_ - taken, parameters_ + taken);
             for (int64_t row = begin; row < end; ++row)
                 along_channels_.add(row, 0, plan_.row_length);
-            along_channels_.finish(partials_, block);
+            finish_along_channels(block, begin, taken);
             return;
         }
         Lanes sums[kMaxTile][kSums];
@@ -97,6 +111,26 @@ class ChannelSum {
             for (int64_t row = begin; row < end; ++row) positions_of_channels(row, 0, n, sums);
         }
         finish_channels(block, sums);
+    }
+
+    // What the block's channels from the `first` one on have summed; folded ones are of row `row`.
+    void finish_along_channels(int64_t block, int64_t row, int first) {
+        float* to[kSums];
+        if (plan_.folds == Folds::kNothing) {
+            for (int k = 0; k < kSums; ++k) to[k] = partial(block, k, first);
+            return along_channels_.finish(to);
+        }
+        float sums[kSums][kChannelTile];
+        for (int k = 0; k < kSums; ++k) to[k] = sums[k];
+        along_channels_.finish(to);
+        const int64_t chunk = block % plan_.chunks_per_row;
+        for (int c = 0; c < channels_; ++c) {
+            const ChannelRow of = plan_.unfold(channel_ + c, row);
+            for (int k = 0; k < kSums; ++k) {
+                *partials_.of(plan_, of.row * plan_.chunks_per_row + chunk, k, of.channel) =
+                    sums[k][c];
+            }
+        }
     }
 
     // Several blocks, each a chunk of one row.
@@ -113,7 +147,7 @@ class ChannelSum {
             if (plan_.traversal == Traversal::kAlongChannels) {
                 along_channels_.begin(channel_, channels_, parameters_);
                 along_channels_.add(row, chunk * plan_.chunk, length(chunk));
-                along_channels_.finish(partials_, first_block + chunk);
+                finish_along_channels(first_block + chunk, row, 0);
             } else {
                 Lanes sums[kMaxTile][kSums];
                 clear(sums, channels_);
