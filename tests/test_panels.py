@@ -188,13 +188,19 @@ def test_planes_that_fit_no_near_cache(side: int) -> None:
     assert_same_bits(*results)
 
 
-def test_rows_that_fit_no_panel() -> None:
-    """Of a line of them: such calls take tiles."""
-    shape = (20, 9, 40_000)
+@pytest.mark.parametrize("length", [40_000, 600_000])
+def test_rows_of_a_panel(length: int) -> None:
+    """As many as half a line of all operands has, or, where these are too long, none: tiles."""
+    shape = (20, 9, length)
+    grad, output = (np.empty(shape[::-1], FLOAT32).T for _ in range(2))  # memory that is not used
+    call = ag.prepare.softmax_backward(grad, output, 2, out=np.empty(shape, FLOAT32))
+    assert (call.workspace_size > 0) == (length == 40_000)
+
+
+def test_long_rows() -> None:
     results = []
     for order in ((2, 1, 0), (0, 1, 2)):
-        call, (out,) = softmax(Arrays(order, (0, 1, 2), FLOAT32), shape, 2)
-        assert call.workspace_size == 0
+        call, (out,) = softmax(Arrays(order, (0, 1, 2), FLOAT32), (20, 9, 40_000), 2)
         call()
         results.append(out.array)
     assert_same_bits(*results)

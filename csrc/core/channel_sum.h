@@ -77,12 +77,14 @@ struct ChannelSumPlan {
     // kAlongChannels:
     Folds folds;             // what is walked as `channels` and `rows`
     int64_t folded;          // rows or channels that lie innermost there
+    int64_t outer_stride;    // of the last operand, from so many to the next ones
     int32_t lanes_together;  // positions that lie in memory one after the other, whole
     bool has_few;            // positions: sums may stay in registers
     bool aligns;             // walks runs of channels from a cache line of the last operand on
     bool by_lane;            // all positions of a lane are taken, then those of the next
     int64_t position_group;  // positions taken at a time
     int64_t prefetch;        // how many bytes ahead loads are asked for; 0: none are
+    bool asks_apart;         // behind the end of a run, where the next lane's begins
     bool asks_into_second;   // into the second cache
     // kAlongPositions:
     int64_t piece;    // positions that lie one after the other in all operands, where those of a

@@ -9,10 +9,9 @@
 namespace ascend_grad {
 namespace {
 
-// How the nearest elements of an operand follow each other: along the innermost positions, along
-// channels, or across what a tile holds. Of few it is unknown.
-enum class Nearest { kUnknown, kPositions, kChannels, kAcross };
-Nearest nearest_elements(const ChannelSumPlan& plan, int operand) {
+// Whether an operand's nearest elements follow each other along channels. Of few it is unknown.
+enum class Nearest { kUnknown, kChannels, kOthers };
+Nearest nearest_elements(const ChannelSumPlan& plan, int operand, int64_t size) {
     constexpr int64_t kFew = 8;
     Nearest result = Nearest::kUnknown;
     int64_t nearest = INT64_MAX;
@@ -23,27 +22,23 @@ Nearest nearest_elements(const ChannelSumPlan& plan, int operand) {
         result = extent < kFew ? Nearest::kUnknown : kind;
     };
     look(plan.channel_stride, plan.channels, Nearest::kChannels);
-    look(plan.row_stride, plan.rows, Nearest::kAcross);
-    for (int i = 0; i < plan.positions.count; ++i) {
-        const bool is_inner = i == plan.positions.count - 1;
-        look(plan.positions.stride[i], plan.positions.extent[i],
-             is_inner ? Nearest::kPositions : Nearest::kAcross);
-    }
+    look(plan.row_stride, plan.rows, Nearest::kOthers);
+    for (int i = 0; i < plan.positions.count; ++i)
+        look(plan.positions.stride[i], plan.positions.extent[i], Nearest::kOthers);
+    // Few columns, behind which the next row's follow.
+    if (has_runs_of_positions(plan, operand, size) && nearest == size) return Nearest::kOthers;
     return result;
 }
 
-// Whether tiles hold parts of some operand's cache lines, or copy runs along positions for all
-// (measured).
-bool splits_lines(const ChannelSumPlan& plan) {
-    if (!plan.stages) return false;
-    int across = 0, along = 0;
+// Whether not all operands' neighbours are channels, of which tiles hold whole lines (measured).
+bool splits_lines(const ChannelSumPlan& plan, int64_t size) {
+    bool are_all_channels = true;
     for (int k = 0; k < plan.operands; ++k) {
-        const Nearest nearest = nearest_elements(plan, k);
+        const Nearest nearest = nearest_elements(plan, k, size);
         if (nearest == Nearest::kUnknown) return false;
-        across += nearest == Nearest::kAcross;
-        along += nearest == Nearest::kPositions;
+        are_all_channels = are_all_channels && nearest == Nearest::kChannels;
     }
-    return across > 0 || along == plan.operands;
+    return plan.stages && !are_all_channels;
 }
 
 // Which axes of panels are channels and batch items: channels come last where they are neighbours
@@ -62,8 +57,8 @@ struct PanelOrder {
 void take_panels(ChannelSumPlan& plan, DataType dtype) {
     const Loops& positions = plan.positions;
     const int count = positions.count + 2;
-    if (!splits_lines(plan) || count > Panels::kMaxAxes) return;
     const auto size = static_cast<int64_t>(data_type_size(dtype));
+    if (!splits_lines(plan, size) || count > Panels::kMaxAxes) return;
     const PanelOrder order(plan, size);
     PanelAxis axes[Panels::kMaxAxes];
     const auto set = [&](int i, int64_t extent, const int64_t* strides, bool is_whole,

@@ -100,6 +100,18 @@ void choose_group(ChannelSumPlan& plan, int64_t size, int64_t bytes) {
                                                      : kNextLoadsBytes;
 }
 
+// Whether what lies behind a position's channels is a position that is taken soon, though not next.
+bool other_position_is_nearest(const ChannelSumPlan& plan) {
+    const int inner = plan.positions.count - 1;
+    if (inner < 1) return false;
+    const int64_t row = plan.rows > 1 ? magnitude(plan.row_stride[0]) : INT64_MAX;
+    const int64_t next = std::min(row, magnitude(plan.positions.stride[inner][0]));
+    const auto is_nearer = [&](int i) { return magnitude(plan.positions.stride[i][0]) < next; };
+    for (int i = 0; i < inner; ++i)
+        if (is_nearer(i)) return true;
+    return false;
+}
+
 // kAlongChannels: whether there are so few positions that thirty-two channels of all of them are
 // taken at a time, and enough channels that those left over do not count (measured, in a cache).
 bool has_few_positions(const ChannelSumPlan& plan, bool from_memory) {
@@ -191,6 +203,13 @@ void choose_runs(ChannelSumPlan& plan, int64_t size, int64_t bytes) {
     // Those left over are then walked by themselves.
     if (plan.has_few && plan.channels % kWholeChannels != 0) plan.lanes_together = 1;
     choose_group(plan, size, bytes);
+    // Measured, from memory: 0.15 to 0.9 of the time that asking for what lies behind a run takes,
+    // or, of 16 bit, for nothing.
+    const bool is_run = plan.channel_tiles == 1 && follow_each_other(plan, size, kInputs);
+    if (bytes > processor().cached_bytes && plan.lanes_together == 1 && !is_run && !plan.by_lane) {
+        plan.prefetch = std::max(plan.prefetch, kNextLoadsBytes);
+        plan.asks_apart = !other_position_is_nearest(plan);
+    }
     plan.aligns = can_align(plan, size);
 }
 

@@ -82,6 +82,16 @@ bool follow_each_other(const ChannelSumPlan& plan, int64_t size, int operands) {
     return result;
 }
 
+bool has_runs_of_positions(const ChannelSumPlan& plan, int k, int64_t size) {
+    int64_t run = size;
+    bool result = true;
+    for (int i = plan.positions.count - 1; i >= 0; --i) {
+        result = result && plan.positions.stride[i][k] == run;
+        run *= plan.positions.extent[i];
+    }
+    return result;
+}
+
 bool has_neighbours(const ChannelSumPlan& plan, int64_t size) {
     return std::count(plan.channel_stride, plan.channel_stride + plan.operands, size) > 0;
 }
@@ -93,29 +103,32 @@ bool has_near_channels(const ChannelSumPlan& plan, int64_t size) {
 
 void fold_rows(ChannelSumPlan& plan, int64_t size) {
     if (plan.rows_per_block > 1 || plan.rows == 1) return;
+    const bool writes = plan.operands > kInputs;
+    const bool is_across = writes && has_runs_of_positions(plan, kInputs, size);
+    const int alike = is_across ? kInputs : plan.operands;
     const auto are = [&](const int64_t* strides, int64_t stride) {
-        return std::count(strides, strides + plan.operands, stride) == plan.operands;
+        return std::count(strides, strides + alike, stride) == alike;
     };
     const bool rows_are_inner = are(plan.row_stride, size);
-    const bool channels_are_inner = !rows_are_inner && are(plan.channel_stride, size);
-    const bool are_dense = rows_are_inner       ? are(plan.channel_stride, plan.rows * size)
-                           : channels_are_inner ? are(plan.row_stride, plan.channels * size)
-                                                : false;
-    if (plan.rows * (are_dense ? plan.channels : 1) < kSumLanes) return;
-    if (are_dense) {
-        plan.folds = rows_are_inner ? Folds::kRows : Folds::kChannels;
-        plan.folded = rows_are_inner ? plan.rows : plan.channels;
-        plan.channels *= plan.rows;
-        plan.rows = 1;
-        std::fill_n(plan.channel_stride, plan.operands, size);
-        std::fill_n(plan.row_stride, plan.operands, 0);
-    } else if (rows_are_inner && plan.positions.count == 1 &&
-               are(plan.positions.stride[0], plan.rows * size)) {
-        plan.folds = Folds::kRows;
-        plan.folded = plan.rows;
+    if (!rows_are_inner && !are(plan.channel_stride, size)) return;
+    const int64_t inner = rows_are_inner ? plan.rows : plan.channels;
+    const int64_t* const outer_stride = rows_are_inner ? plan.channel_stride : plan.row_stride;
+    const bool are_dense = are(outer_stride, inner * size);
+    const bool follow = plan.positions.count == 1 && are(plan.positions.stride[0], inner * size);
+    if (!are_dense && !(rows_are_inner && follow)) return;
+    if (inner * (are_dense ? plan.rows * plan.channels / inner : 1) < kSumLanes) return;
+    plan.folds = rows_are_inner ? Folds::kRows : Folds::kChannels;
+    plan.folded = inner;
+    plan.transposes = is_across;
+    if (rows_are_inner) {
         std::swap(plan.channels, plan.rows);
         std::swap(plan.channel_stride, plan.row_stride);
     }
+    if (!are_dense) return;
+    plan.outer_stride = plan.row_stride[kInputs];
+    plan.channels *= plan.rows;
+    plan.rows = 1;
+    std::fill_n(plan.row_stride, plan.operands, 0);
 }
 
 void choose_traversal(ChannelSumPlan& plan, int64_t size) {
@@ -127,7 +140,7 @@ void choose_traversal(ChannelSumPlan& plan, int64_t size) {
     const bool steps = (step == 1 || step == 2) && position_step(plan, 1, size) == step;
     const bool has_runs = plan.channel_stride[0] == size && plan.channel_stride[1] == size;
     const int output = plan.operands > kInputs ? kInputs : 0;
-    const bool output_steps = output == 0 || position_step(plan, output, size) == 1;
+    const bool output_steps = output == 0 || has_runs_of_positions(plan, output, size);
     const bool output_has_runs = plan.channel_stride[output] == size;
     // With few channels a vector along them is mostly empty.
     const bool many_channels = plan.channels >= kSumLanes / 2;

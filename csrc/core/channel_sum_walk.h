@@ -11,6 +11,8 @@ inline constexpr int kInputs = 2;  // operands that are read
 
 // Of neighbouring channels: whether positions lie one after the other in the first `operands`.
 bool follow_each_other(const ChannelSumPlan& plan, int64_t size, int operands);
+// Whether positions of a row lie one after the other in tensor k, whatever they do in others.
+bool has_runs_of_positions(const ChannelSumPlan& plan, int k, int64_t size);
 // Whether some operand's channels are neighbours.
 bool has_neighbours(const ChannelSumPlan& plan, int64_t size);
 // Whether some operand's channels are neighbours, or only a few positions apart.

@@ -1,10 +1,12 @@
 #include "core/panels.h"
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "core/cache_line.h"
 #include "core/integers.h"
 #include "core/parallel.h"
+#include "core/processor.h"
 #include "core/streaming.h"
 
 namespace ascend_grad {
@@ -23,6 +25,8 @@ constexpr int64_t kFewElements = kStagedElements / 2;
 // Of neighbours in memory, if there are as many, before boxes are made even: shorter runs are no
 // gain.
 constexpr int64_t kShortestRun = kCacheLine / 2;
+// Of all operands, so that the next panel's lines stay in the second cache, too.
+constexpr int64_t kMostAsked = 512 << 10;
 // Behind an operand's panel: those of powers of two compete for the same places of a cache.
 constexpr int64_t kGap = 5 * kCacheLine;
 
@@ -62,7 +66,7 @@ int64_t run_of(const Panels& panels, int operand, int& next) {
 }
 
 // Lengthens the operands' runs in memory, the shortest first, while they fit.
-void grow(Panels& panels, int64_t most) {
+void grow(Panels& panels, int64_t most, int64_t most_of_line) {
     bool is_done[Loops::kMaxOperands] = {};
     for (;;) {
         int operand = -1, axis = -1;
@@ -83,10 +87,19 @@ void grow(Panels& panels, int64_t most) {
             magnitude(panels.axis[axis].stride[operand]) == panels.size[operand] &&
             before * panels.size[operand] < kCacheLine;
         box = std::min(extent, 2 * before);
-        if (fits(panels, are_near ? kMostLineBytes : most)) continue;
+        if (fits(panels, are_near ? most_of_line : most)) continue;
         box = before;
         is_done[operand] = true;
     }
+}
+
+// Whether every operand's runs have so many bytes, or all that there are.
+bool has_runs(const Panels& panels, int64_t fewest) {
+    for (int k = 0; k < panels.operands; ++k) {
+        int next;
+        if (run_of(panels, k, next) < fewest && next >= 0) return false;
+    }
+    return true;
 }
 
 // How many threads had better share the panels. Those along the outermost axis that is cut each
@@ -156,12 +169,13 @@ bool cut_into_panels(Panels& panels, const PanelAxis* axes, int count, const Dat
     if (elements <= kFewElements || !fits(panels, kMostBytes)) return false;
     const int threads = threads_for(bytes);
     const int64_t part = bytes / operands / (kPanelsPerThread * threads);
-    grow(panels, threads == 1 ? kPanelBytes : std::clamp(part, kLeastPanelBytes, kPanelBytes));
-    for (int k = 0; k < operands; ++k) {
-        int next;
-        if (run_of(panels, k, next) < kShortestRun && next >= 0) return false;
-    }
+    const int64_t most =
+        threads == 1 ? kPanelBytes : std::clamp(part, kLeastPanelBytes, kPanelBytes);
+    grow(panels, most, kMostLineBytes);
+    if (!has_runs(panels, kCacheLine)) grow(panels, most, kMostBytes);
+    if (!has_runs(panels, kShortestRun)) return false;
     make_even(panels);
+    panels.asks = bytes > processor().cached_bytes && panels.scratch[operands] <= kMostAsked;
     const int64_t most_shares =
         std::min(panels.count, std::max<int64_t>(1, kMostScratch / panels.scratch[operands]));
     panels.shares = std::min<int64_t>({most_shares, threads, sharing_threads(panels, bytes)});

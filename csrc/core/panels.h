@@ -27,6 +27,7 @@ struct Panels {
     int64_t shares;  // of all panels, each with scratch of its own
     int32_t axes, operands;
     bool writes;               // the last operand is an output
+    bool asks;                 // for the next panel, while one is copied
     PanelAxis axis[kMaxAxes];  // in the order of dense panels, outermost first
     int64_t box[kMaxAxes];     // extent of a panel along an axis
     int64_t size[Loops::kMaxOperands];

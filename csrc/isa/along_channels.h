@@ -164,23 +164,49 @@ class AlongChannels {
         return positions;
     }
 
+    // Lines are asked for from so many bytes further on or, from an operand's `element`th on, from
+    // elsewhere.
+    struct Turn {
+        int element = std::numeric_limits<int>::max();
+        uintptr_t to[kOperands] = {};  // bytes from an element to what is asked for
+
+        // From element c.
+        AG_INLINE uintptr_t ahead(int operand, int c, uintptr_t along) const {
+            return c >= element ? to[operand] : along;
+        }
+    };
+
     // Whole groups, lane by lane, so that its sums stay in the nearest cache.
     void lane_by_lane(int64_t row, int64_t begin, int64_t groups) {
-        constexpr auto kSize = static_cast<int64_t>(sizeof(T));
-        const int64_t run = channels_ * kSize;
-        const int64_t ahead = least(plan_.prefetch, run);
-        Turn turn;
-        turn.element = static_cast<int>((run - ahead) / kSize);
         OfLane positions = of_lane(row, begin, kGroup);
         for (int64_t i = 1; i <= kSumLanes * groups; ++i) {
             const int64_t lane = i / groups;
             const OfLane next = of_lane(row, begin + i % groups * kGroup + lane, kGroup - lane);
-            for (int k = 0; k < 2; ++k)
-                turn.to[k] =
-                    static_cast<uintptr_t>(next.at[0][k] - positions.at[0][k] + ahead - run);
-            add_positions(positions, static_cast<int>((i - 1) / groups), 1, turn);
+            add_positions(positions, static_cast<int>((i - 1) / groups), 1,
+                          turn_to(positions, next));
             positions = next;
         }
+    }
+    // From the end of a lane's runs to the next one's.
+    Turn turn_to(const OfLane& positions, const OfLane& next) const {
+        constexpr auto kSize = static_cast<int64_t>(sizeof(T));
+        const int64_t run = channels_ * kSize, ahead = least(plan_.prefetch, run);
+        Turn turn;
+        turn.element = static_cast<int>((run - ahead) / kSize);
+        for (int k = 0; k < kOperands; ++k)
+            turn.to[k] = static_cast<uintptr_t>(next.at[0][k] - positions.at[0][k] + ahead - run);
+        if (plan_.transposes) turn.to[kOperands - 1] = kStoresAhead;  // in result_
+        return turn;
+    }
+
+    // The same from lane `lane` of the n positions from `first` on to a later one, with about
+    // `prefetch` bytes between them, unless there is none before `end`.
+    Turn turn_to(const OfLane& positions, int64_t row, int64_t first, int n, int lane,
+                 int64_t end) const {
+        const int64_t run = channels_ * static_cast<int64_t>(sizeof(T));
+        const int64_t later = lane + greatest(1, plan_.prefetch / run);
+        const int64_t position = first + later / kSumLanes * n + later % kSumLanes;
+        return position < end ? turn_to(positions, of_lane(row, position, 1)) : Turn{};
     }
 
     // Groups of positions, so that a lane's sum is loaded and stored once for several of them.
@@ -197,12 +223,15 @@ class AlongChannels {
             const int lanes = plan_.lanes_together;
             for (int lane = 0; lane < kSumLanes && lane < n; lane += lanes) {
                 OfLane positions = of_lane(row, begin + done + lane, n - lane);
+                Turn turn;
+                if (plan_.asks_apart)
+                    turn = turn_to(positions, row, begin + done, n, lane, begin + length);
                 if (Element::kWrites && plan_.transposes) {
                     for (int i = 0; i < positions.count; ++i)
                         positions.at[i][kOperands - 1] = reinterpret_cast<char*>(
                             result_ + (held + lane + i * kSumLanes) * result_pitch());
                 }
-                add_positions(positions, lane, static_cast<int>(least(lanes, n - lane)));
+                add_positions(positions, lane, static_cast<int>(least(lanes, n - lane)), turn);
             }
             if (plan_.stages) stage_.store(channel_, channels_, row, staged_, n);
             if constexpr (Element::kWrites) {
@@ -215,11 +244,28 @@ class AlongChannels {
                                       held + plan_.position_group <= kResultLines;
                 if (streaming_ && has_room && done + n < length) continue;
                 const int64_t first = begin + done + n - held;
-                store_columns(
-                    memory_.address(2, channel_, row) + first * static_cast<int64_t>(sizeof(T)),
-                    plan_.channel_stride[2], result_, result_pitch(), held, channels_, streaming_);
+                store_held(row, first, held);
                 held = 0;
             }
+        }
+    }
+    // The outputs that wait, of positions from `first` on.
+    void store_held(int64_t row, int64_t first, int held) {
+        const int64_t stride = plan_.channel_stride[2], folded = plan_.folded;
+        const bool is_one_run =
+            plan_.folds == Folds::kNothing || plan_.outer_stride == folded * stride;
+        int n;
+        for (int c = 0; c < channels_; c += n) {
+            int64_t outer = 0, inner = channel_ + c;
+            n = channels_ - c;
+            if (!is_one_run) {
+                outer = inner / folded;
+                inner %= folded;
+                n = static_cast<int>(least(folded - inner, n));
+            }
+            char* const to = memory_.address(2, inner, row) + outer * plan_.outer_stride +
+                             first * static_cast<int64_t>(sizeof(T));
+            store_columns(to, stride, result_ + c, result_pitch(), held, n, streaming_);
         }
     }
     // Of positions that are walked together outputs follow each other, too.
@@ -231,18 +277,6 @@ class AlongChannels {
         const int64_t rest = bytes_to_line(to) / kSize;
         return rest > 0 && rest % kSumLanes == 0 ? static_cast<int>(least(rest, n)) : n;
     }
-
-    // Loads are asked for from `prefetch` bytes further on or, from an input's `element`th on, from
-    // elsewhere.
-    struct Turn {
-        int element = std::numeric_limits<int>::max();
-        uintptr_t to[2] = {};  // bytes from an element to what is asked for
-
-        // From element c of an input.
-        AG_INLINE uintptr_t ahead(int input, int c, uintptr_t along) const {
-            return c >= element ? to[input] : along;
-        }
-    };
 
     // Adds positions to the sums of `lanes` lanes, which are walked together.
     void add_positions(const OfLane& positions, int lane, int lanes, const Turn& turn = {}) {
@@ -302,6 +336,8 @@ class AlongChannels {
                             bool streams, int c) const {
         Terms sum = to.continues ? Terms::load_from(to.sums) : Terms{};
         const uintptr_t of_first = turn.ahead(0, c, ahead), of_second = turn.ahead(1, c, ahead);
+        const uintptr_t of_result =
+            Element::kWrites ? turn.ahead(kOperands - 1, c, kStoresAhead) : 0;
 #pragma GCC unroll(kIsCompact ? 1 : 4)
         for (int i = 0; i < count; ++i) {
             const T* pa = reinterpret_cast<const T*>(at[i][0]) + c;
@@ -312,7 +348,7 @@ class AlongChannels {
             if (Element::kWrites) {
                 T* po = reinterpret_cast<T*>(at[i][kOperands - 1]) + c;
                 // On Zen 4, which asks into the second cache, this was not measured.
-                if (!streams && !into_second) prefetch_stores(po, kPairLanes);
+                if (!streams && !into_second) prefetch_stores(po, kPairLanes, of_result);
                 streams ? stream_store_pair(po, value) : store_pair(po, value);
             }
             sum = sum + terms;

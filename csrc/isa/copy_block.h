@@ -17,15 +17,20 @@ AG_INLINE void move_bytes(char* to, const char* from) {
     std::memcpy(bytes, from, kBytes);
     std::memcpy(to, bytes, kBytes);
 }
+AG_INLINE void ask_ahead(const char* to, const char* from, int bytes, CopyAhead ahead) {
+    if (ahead.from != 0) prefetch<Cache::kSecond>(from, static_cast<uintptr_t>(ahead.from), bytes);
+    if (ahead.to != 0) prefetch<Cache::kSecond>(to, static_cast<uintptr_t>(ahead.to), bytes);
+}
 // Runs of kBytes to 2 * kBytes bytes, each by two moves that overlap where it is shorter.
 template <int kBytes>
 inline void copy_short_runs(char* to, const char* from, CopyAxis outer, CopyAxis inner,
-                            int64_t bytes) {
+                            int64_t bytes, CopyAhead ahead) {
     const int64_t rest = bytes - kBytes;
     for (int64_t i = 0; i < outer.count; ++i) {
         char* t = to + i * outer.to;
         const char* f = from + i * outer.from;
         for (int64_t j = 0; j < inner.count; ++j, t += inner.to, f += inner.from) {
+            ask_ahead(t, f, static_cast<int>(bytes), ahead);
             move_bytes<kBytes>(t, f);
             if (rest > 0) move_bytes<kBytes>(t + rest, f + rest);
         }
@@ -33,15 +38,17 @@ inline void copy_short_runs(char* to, const char* from, CopyAxis outer, CopyAxis
 }
 // Never inlined: where it is, registers run out and runs of four bytes take 1.7 times as long.
 AG_NOINLINE inline void copy_runs(char* to, const char* from, CopyAxis outer, CopyAxis inner,
-                                  int64_t bytes) {
-    if (bytes < 8) return copy_short_runs<4>(to, from, outer, inner, bytes);
-    if (bytes < 16) return copy_short_runs<8>(to, from, outer, inner, bytes);
-    if (bytes < 32) return copy_short_runs<16>(to, from, outer, inner, bytes);
-    if (bytes <= 64) return copy_short_runs<32>(to, from, outer, inner, bytes);
+                                  int64_t bytes, CopyAhead ahead = {}) {
+    if (bytes < 8) return copy_short_runs<4>(to, from, outer, inner, bytes, ahead);
+    if (bytes < 16) return copy_short_runs<8>(to, from, outer, inner, bytes, ahead);
+    if (bytes < 32) return copy_short_runs<16>(to, from, outer, inner, bytes, ahead);
+    if (bytes <= 64) return copy_short_runs<32>(to, from, outer, inner, bytes, ahead);
     for (int64_t i = 0; i < outer.count; ++i) {
         for (int64_t j = 0; j < inner.count; ++j) {
-            std::memcpy(to + i * outer.to + j * inner.to, from + i * outer.from + j * inner.from,
-                        static_cast<size_t>(bytes));
+            char* t = to + i * outer.to + j * inner.to;
+            const char* f = from + i * outer.from + j * inner.from;
+            ask_ahead(t, f, static_cast<int>(bytes), ahead);
+            std::memcpy(t, f, static_cast<size_t>(bytes));
         }
     }
 }
@@ -140,11 +147,12 @@ AG_INLINE bool copy_every_second_runs(char* to, const char* from, CopyAxis* axes
 
 // Neighbours along columns to where those along lines are neighbours: transposed in registers.
 template <class T>
-AG_INLINE void copy_transposed(char* to, const char* from, CopyAxis lines, CopyAxis columns) {
+AG_INLINE void copy_transposed(char* to, const char* from, CopyAxis lines, CopyAxis columns,
+                               CopyAhead ahead) {
     constexpr int64_t kSize = sizeof(T);
     const auto copy = [&](char* t, const char* f, int64_t pitch, int64_t n, int64_t count) {
         store_columns(t, columns.to, reinterpret_cast<const T*>(f), pitch, static_cast<int>(n),
-                      static_cast<int>(count), false);
+                      static_cast<int>(count), false, ahead);
     };
     if (columns.count < kLanes) {
         // Whole vectors are read of lines: by way of some that are as long.
@@ -170,9 +178,9 @@ AG_INLINE void copy_transposed(char* to, const char* from, CopyAxis lines, CopyA
 // The same for all along the third axis. False, with nothing done, where blocks would be too empty
 // for that (measured).
 template <class T>
-AG_INLINE bool copy_columns(char* to, const char* from, const CopyAxis* axes, int across,
-                            int along) {
-    constexpr int64_t kSize = sizeof(T), kFewest = kSize == 2 ? 208 : 128;  // elements of a block
+AG_INLINE bool copy_columns(char* to, const char* from, const CopyAxis* axes, int across, int along,
+                            CopyAhead ahead) {
+    constexpr int64_t kSize = sizeof(T), kFewest = kSize == 2 ? 160 : 100;  // elements of a block
     const CopyAxis lines = axes[along], columns = axes[across], other = axes[3 - across - along];
     const int64_t blocks =
         (columns.count + kLanes - 1) / kLanes * ((lines.count + kBlockRows<T> - 1) / kBlockRows<T>);
@@ -192,7 +200,7 @@ AG_INLINE bool copy_columns(char* to, const char* from, const CopyAxis* axes, in
             for (int64_t i = 0; i < other.count; ++i) {
                 copy_transposed<T>(to + i * other.to + c * columns.to + first * kSize,
                                    from + i * other.from + first * lines.from + c * kSize,
-                                   {n, lines.from, kSize}, {m, kSize, columns.to});
+                                   {n, lines.from, kSize}, {m, kSize, columns.to}, ahead);
             }
         }
     }
@@ -200,12 +208,13 @@ AG_INLINE bool copy_columns(char* to, const char* from, const CopyAxis* axes, in
 }
 
 template <class T>
-AG_NOINLINE void copy_block_of(char* to, const char* from, CopyAxis* axes, char* spare) {
+AG_NOINLINE void copy_block_of(char* to, const char* from, CopyAxis* axes, char* spare,
+                               CopyAhead ahead) {
     constexpr int64_t kSize = sizeof(T);
     join(axes);
     if (const int run = find_axis(axes, kSize, kSize); run >= 0) {
         put_last(axes, run);
-        copy_runs(to, from, axes[0], axes[1], axes[2].count * kSize);
+        copy_runs(to, from, axes[0], axes[1], axes[2].count * kSize, ahead);
         return;
     }
     if constexpr (kSize < 8) {
@@ -214,7 +223,8 @@ AG_NOINLINE void copy_block_of(char* to, const char* from, CopyAxis* axes, char*
             if (copy_every_second_runs<T>(to, from, axes, spare)) return;
         }
         const int across = find_axis(axes, kSize, 0), along = find_axis(axes, 0, kSize);
-        if (across >= 0 && along >= 0 && copy_columns<T>(to, from, axes, across, along)) return;
+        if (across >= 0 && along >= 0 && copy_columns<T>(to, from, axes, across, along, ahead))
+            return;
     }
     int longest = 0;
     for (int i = 1; i < 3; ++i)
@@ -226,9 +236,10 @@ AG_NOINLINE void copy_block_of(char* to, const char* from, CopyAxis* axes, char*
 // Copies elements of T's size. The three axes' order is free, and changed. `spare` has room for all
 // of them; without it, or of double, short runs of every second element take longer.
 template <class T>
-inline void copy_block(char* to, const char* from, CopyAxis* axes, char* spare) {
+inline void copy_block(char* to, const char* from, CopyAxis* axes, char* spare,
+                       CopyAhead ahead = {}) {
     using SameSize = std::conditional_t<sizeof(T) == 2, Float16, T>;
-    copy_block_of<SameSize>(to, from, axes, spare);
+    copy_block_of<SameSize>(to, from, axes, spare, ahead);
 }
 
 }  // namespace

@@ -8,7 +8,7 @@ namespace {
 constexpr int64_t kNear = 4096;  // elements
 
 template <class T>
-void copy_box_of(char* to, const char* from, CopyAxis* axes, int count) {
+void copy_box_of(char* to, const char* from, CopyAxis* axes, int count, CopyAhead ahead) {
     constexpr int64_t kSize = sizeof(T);
     join(axes, count);
     int left = 0;
@@ -39,7 +39,7 @@ void copy_box_of(char* to, const char* from, CopyAxis* axes, int count) {
             CopyAxis inner[] = {
                 {least(step, far.count - done), far.from, far.to}, axes[left - 2], axes[left - 1]};
             copy_block<T>(to + to_offset + done * far.to, from + from_offset + done * far.from,
-                          inner, nullptr);
+                          inner, nullptr, ahead);
         }
     }
 }

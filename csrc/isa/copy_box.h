@@ -14,8 +14,13 @@ struct CopyAxis {
     int64_t to;
 };
 
+// How many bytes further on lines are asked for that a later copy reads, or writes; 0: none.
+struct CopyAhead {
+    int64_t from = 0, to = 0;
+};
+
 // By copy_box_index(). There is room for three axes at least; their order is free, and changed.
-using CopyBox = void (*)(char* to, const char* from, CopyAxis* axes, int count);
+using CopyBox = void (*)(char* to, const char* from, CopyAxis* axes, int count, CopyAhead ahead);
 OF_EACH_LEVEL(extern const CopyBox copy_box[3])
 
 // Of elements of so many bytes: 2, 4 or 8.

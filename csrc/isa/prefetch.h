@@ -42,9 +42,10 @@ AG_INLINE void prefetch_loads(const T* a, const T* b, int elements, uintptr_t ah
 // Stores that cross lines otherwise wait for one line after the other (measured: 1.1 to 1.5 times
 // the time on Granite Rapids, from the second cache on; on Zen 5, where a quarter of the distance
 // is too short, twice the time from memory).
+constexpr uintptr_t kStoresAhead = 2048;
 template <class T>
-AG_INLINE void prefetch_stores(const T* p, int elements) {
-    prefetch<Cache::kFirst>(p, 2048, elements * static_cast<int>(sizeof(T)));
+AG_INLINE void prefetch_stores(const T* p, int elements, uintptr_t ahead = kStoresAhead) {
+    prefetch<Cache::kFirst>(p, ahead, elements * static_cast<int>(sizeof(T)));
 }
 
 }  // namespace

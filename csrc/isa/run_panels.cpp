@@ -8,22 +8,23 @@
 
 namespace ascend_grad {
 
-void copy_panel(const Panels& panels, int64_t panel, int operand, char* memory, char* scratch,
-                bool takes_back) {
+void copy_panel(const Panels& panels, int64_t panel, int64_t next, int operand, char* memory,
+                char* scratch, bool takes_back) {
     CopyAxis axes[Panels::kMaxAxes];
     const int64_t size = panels.size[operand];
-    int64_t pitch = size;
+    int64_t pitch = size, ahead = 0;
     for (int i = panels.axes - 1; i >= 0; --i) {
         const PanelAxis& axis = panels.axis[i];
         const int64_t begin = panels.begin(panel, i), extent = panels.extent(i, operand);
         axes[i] = {std::min(extent, axis.extent[operand] - begin), axis.stride[operand], pitch};
         pitch *= extent;
         memory += begin * axis.stride[operand];
+        ahead += (panels.begin(next, i) - begin) * axis.stride[operand];
     }
     const CopyBox copy = OF_LEVEL_IN_USE(copy_box)[copy_box_index(size)];
-    if (!takes_back) return copy(scratch, memory, axes, panels.axes);
+    if (!takes_back) return copy(scratch, memory, axes, panels.axes, {ahead, 0});
     for (int i = 0; i < panels.axes; ++i) std::swap(axes[i].from, axes[i].to);
-    copy(memory, scratch, axes, panels.axes);
+    copy(memory, scratch, axes, panels.axes, {0, ahead});
 }
 
 }  // namespace ascend_grad

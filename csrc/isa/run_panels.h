@@ -9,8 +9,8 @@ namespace ascend_grad {
 
 // An operand's panel from memory to scratch, or back. What a panel at the end of an axis lacks
 // stays as it was in scratch: nothing depends on it.
-void copy_panel(const Panels& panels, int64_t panel, int operand, char* memory, char* scratch,
-                bool takes_back);
+void copy_panel(const Panels& panels, int64_t panel, int64_t next, int operand, char* memory,
+                char* scratch, bool takes_back);
 
 // Calls run(addresses of the operands' scratch, panel) for every panel.
 template <class Run>
@@ -25,11 +25,12 @@ void run_panels(const Panels& panels, char* const* memory, void* workspace, int 
             for (int k = 0; k < panels.operands; ++k) at[k] = scratch + panels.scratch[k];
             const int64_t last = panels.first_of_share(share + 1);
             for (int64_t panel = panels.first_of_share(share); panel < last; ++panel) {
+                const int64_t next = panels.asks && panel + 1 < last ? panel + 1 : panel;
                 for (int k = 0; k < inputs; ++k)
-                    copy_panel(panels, panel, k, memory[k], at[k], false);
+                    copy_panel(panels, panel, next, k, memory[k], at[k], false);
                 run(at, panel);
                 if (panels.writes)
-                    copy_panel(panels, panel, inputs, memory[inputs], at[inputs], true);
+                    copy_panel(panels, panel, next, inputs, memory[inputs], at[inputs], true);
             }
         }
     });

@@ -1,6 +1,7 @@
 // Square blocks of 32-bit elements transposed, and pairs of 16-bit elements made one of those.
 #pragma once
 
+#include "isa/copy_box.h"
 #include "isa/prefetch.h"
 #include "isa/shuffle.h"
 #include "isa/stream.h"
@@ -110,12 +111,21 @@ AG_INLINE void load_columns(const T* from, int64_t pitch, int lines, Lanes* x) {
     transpose_16x16(x);
 }
 
+// For the elements that load_columns() would load `ahead` bytes further on.
+template <class T>
+AG_INLINE void ask_for_lines(const T* from, int64_t pitch, int lines, int64_t ahead) {
+    const int count = lines < kBlockRows<T> ? lines : kBlockRows<T>;
+    for (int k = 0; k < count; ++k)
+        prefetch<Cache::kSecond>(from + k * pitch, static_cast<uintptr_t>(ahead),
+                                 kLanes * static_cast<int>(sizeof(T)));
+}
+
 // Element i of line k of `from`, `pitch` elements from line to line, goes to
 // to + i * stride + k * sizeof(T). Whole vectors of a line's last elements are read.
 // Whole cache lines past the caches where the destination allows it and `streams`.
 template <class T>
 AG_NOINLINE void store_columns(char* to, int64_t stride, const T* from, int64_t pitch, int lines,
-                               int columns, bool streams) {
+                               int columns, bool streams, CopyAhead ahead = {}) {
     constexpr auto kSize = static_cast<int64_t>(sizeof(T));
     streams = streams && is_whole_lines(to, stride);
     // Parts of a vector may be stored whole: over lines stored before, or over what the columns
@@ -128,7 +138,9 @@ AG_NOINLINE void store_columns(char* to, int64_t stride, const T* from, int64_t 
             const int first = again && lines - next < kBlockRows<T> ? lines - kBlockRows<T> : next;
             const int rest = lines - first;
             Lanes x[kLanes];
-            load_columns(from + first * pitch + c, pitch, rest, x);
+            const T* const block = from + first * pitch + c;
+            if (ahead.from != 0) ask_for_lines(block, pitch, rest, ahead.from);
+            load_columns(block, pitch, rest, x);
             char* p = to + c * stride + first * kSize;
             int whole = rest < kBlockRows<T> ? 0 : count;
             if (beyond) {
@@ -142,6 +154,9 @@ AG_NOINLINE void store_columns(char* to, int64_t stride, const T* from, int64_t 
                     // Where the next lines of `from` will go, measured.
                     prefetch<Cache::kFirst>(p, static_cast<uintptr_t>(lines) * sizeof(T),
                                             sizeof(Lanes));
+                    if (ahead.to != 0)
+                        prefetch<Cache::kSecond>(p, static_cast<uintptr_t>(ahead.to),
+                                                 sizeof(Lanes));
                     std::memcpy(p, &x[i], sizeof(Lanes));
                 }
             }
