@@ -183,8 +183,10 @@ block of its own where it has more than five hundred elements."""
 @pytest.mark.parametrize("order", ROWS_NEAREST, ids=str)
 @pytest.mark.parametrize(
     "shape",
-    [(8, 2, 25, 21), (33, 5, 1, 601), (3, 70, 33, 17), (2, 1030, 2, 257), (40, 1, 16, 64)]
-    + [(2, 9, 50, 90), (70, 36, 4, 130)],
+    [
+        *((8, 2, 25, 21), (33, 5, 1, 601), (3, 70, 33, 17), (2, 1030, 2, 257)),
+        *((40, 1, 16, 64), (2, 9, 50, 90), (70, 36, 4, 130)),
+    ],
     ids=str,
 )
 def test_rows_walked_as_channels(
@@ -211,9 +213,42 @@ def test_rows_walked_as_channels(
         want_prelu = ag.prelu_backward(g, x, weight)
         memory, result = place_in_order(np.zeros(shape, dtype))
         expected, _ = place_in_order(want_prelu.grad_input)
-        sums = ag.prelu_backward(near_g, near_x, weight, grad_input=result).grad_weight
-        assert_same_bits(sums, want_prelu.grad_weight)
+        sums = ag.prelu_backward(near_g, near_x, weight, grad_input=result)
+        assert_same_bits(sums.grad_weight, want_prelu.grad_weight)
         assert_same_bits(memory, expected)
-        new = ag.prelu_backward(near_g, near_x, weight)
-        assert_same_bits(new.grad_weight, want_prelu.grad_weight)
-        assert_same_bits(new.grad_input, want_prelu.grad_input)
+        # Results across them, with gaps between batch items, which are in reverse order.
+        across = np.full((shape[0], shape[1] + gaps[1], *shape[2:]), 7, dtype)
+        expected = across.copy()
+        expected[::-1, : shape[1]] = want_prelu.grad_input
+        sums = ag.prelu_backward(near_g, near_x, weight, grad_input=across[::-1, : shape[1]])
+        assert_same_bits(sums.grad_weight, want_prelu.grad_weight)
+        assert_same_bits(across, expected)
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+def test_rows_that_overlap(dtype: np.dtype) -> None:
+    """Of inputs: each row begins an element behind the one before, as if they lay nearest."""
+    flat = random_values((40 + 3 * 700,), dtype, "normal", np.random.default_rng(0))
+    size = dtype.itemsize
+    x = np.lib.stride_tricks.as_strided(flat, (40, 3, 700), (size, 700 * size, size))
+    own = x.copy()
+    statistics = np.ones((2, 3), FLOAT32)
+    got = ag.batch_norm_reduce_backward(x, x, *statistics)
+    for sums, want in zip(got, ag.batch_norm_reduce_backward(own, own, *statistics), strict=True):
+        assert_same_bits(sums, want)
+    weight = np.ones(3, dtype)
+    for sums, want in zip(
+        ag.prelu_backward(x, x, weight), ag.prelu_backward(own, own, weight), strict=True
+    ):
+        assert_same_bits(sums, want)
+
+
+def test_one_position_of_which_one_operand_has_every_second_channel() -> None:
+    """It is copied to tiles that lie as the other one: no workspace."""
+    x = random_values((1, 40_000), FLOAT32, "normal", np.random.default_rng(0))
+    statistics = np.ones((2, 20_000), FLOAT32)
+    call = ag.prepare.batch_norm_reduce_backward(x[:, :20_000], x[:, ::2], *statistics)
+    assert call.workspace_size == 0
+    want = ag.batch_norm_reduce_backward(x[:, :20_000], x[:, ::2].copy(), *statistics)
+    for got, sums in zip(call(), want, strict=True):
+        assert_same_bits(got, sums)

@@ -193,8 +193,24 @@ def test_rows_of_a_panel(length: int) -> None:
     """As many as half a line of all operands has, or, where these are too long, none: tiles."""
     shape = (20, 9, length)
     grad, output = (np.empty(shape[::-1], FLOAT32).T for _ in range(2))  # memory that is not used
-    call = ag.prepare.softmax_backward(grad, output, 2, out=np.empty(shape, FLOAT32))
+    with ag.num_threads(4):
+        call = ag.prepare.softmax_backward(grad, output, 2, out=np.empty(shape, FLOAT32))
     assert (call.workspace_size > 0) == (length == 40_000)
+
+
+def test_lines_of_batch_items_and_of_channels() -> None:
+    """Panels of both, larger than usual: inputs whose batch items are neighbours, a result whose
+    channels are."""
+    shape = (32, 32, 40, 41)
+    with ag.num_threads(1):
+        call, (out, sums) = prelu(Arrays((3, 2, 1, 0), (3, 2, 0, 1), FLOAT32), shape)
+        want, (want_out, want_sums) = prelu(Arrays(ORDERS[0], ORDERS[0], FLOAT32), shape)
+    assert call.workspace_size > 3 << 20
+    call()
+    want()
+    out.assert_only_elements_written()
+    assert_same_bits(out.array, want_out.array)
+    assert_same_bits(sums.array, want_sums.array)
 
 
 def test_long_rows() -> None:

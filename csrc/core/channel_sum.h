@@ -77,7 +77,7 @@ struct ChannelSumPlan {
     // kAlongChannels:
     Folds folds;             // what is walked as `channels` and `rows`
     int64_t folded;          // rows or channels that lie innermost there
-    int64_t outer_stride;    // of the last operand, from so many to the next ones
+    int64_t outer_stride;    // of an output that is transposed: from so many to the next ones
     int32_t lanes_together;  // positions that lie in memory one after the other, whole
     bool has_few;            // positions: sums may stay in registers
     bool aligns;             // walks runs of channels from a cache line of the last operand on

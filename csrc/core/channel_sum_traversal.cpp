@@ -84,7 +84,7 @@ bool follow_each_other(const ChannelSumPlan& plan, int64_t size, int operands) {
 
 bool has_runs_of_positions(const ChannelSumPlan& plan, int k, int64_t size) {
     int64_t run = size;
-    bool result = true;
+    bool result = plan.positions.count > 0;
     for (int i = plan.positions.count - 1; i >= 0; --i) {
         result = result && plan.positions.stride[i][k] == run;
         run *= plan.positions.extent[i];
@@ -102,9 +102,10 @@ bool has_near_channels(const ChannelSumPlan& plan, int64_t size) {
 }
 
 void fold_rows(ChannelSumPlan& plan, int64_t size) {
+    // Of the result, where it lies across: shorter runs would leave what is transposed too empty.
+    constexpr int64_t kFewestAcross = kSumLanes / 2;
     if (plan.rows_per_block > 1 || plan.rows == 1) return;
-    const bool writes = plan.operands > kInputs;
-    const bool is_across = writes && has_runs_of_positions(plan, kInputs, size);
+    const bool is_across = plan.operands > kInputs && has_runs_of_positions(plan, kInputs, size);
     const int alike = is_across ? kInputs : plan.operands;
     const auto are = [&](const int64_t* strides, int64_t stride) {
         return std::count(strides, strides + alike, stride) == alike;
@@ -112,11 +113,13 @@ void fold_rows(ChannelSumPlan& plan, int64_t size) {
     const bool rows_are_inner = are(plan.row_stride, size);
     if (!rows_are_inner && !are(plan.channel_stride, size)) return;
     const int64_t inner = rows_are_inner ? plan.rows : plan.channels;
+    const int64_t outer = rows_are_inner ? plan.channels : plan.rows;
     const int64_t* const outer_stride = rows_are_inner ? plan.channel_stride : plan.row_stride;
     const bool are_dense = are(outer_stride, inner * size);
     const bool follow = plan.positions.count == 1 && are(plan.positions.stride[0], inner * size);
     if (!are_dense && !(rows_are_inner && follow)) return;
-    if (inner * (are_dense ? plan.rows * plan.channels / inner : 1) < kSumLanes) return;
+    if ((are_dense ? inner * outer : inner) < kSumLanes) return;
+    if (is_across && rows_are_inner && inner < kFewestAcross) return;
     plan.folds = rows_are_inner ? Folds::kRows : Folds::kChannels;
     plan.folded = inner;
     plan.transposes = is_across;
@@ -126,7 +129,7 @@ void fold_rows(ChannelSumPlan& plan, int64_t size) {
     }
     if (!are_dense) return;
     plan.outer_stride = plan.row_stride[kInputs];
-    plan.channels *= plan.rows;
+    plan.channels = inner * outer;
     plan.rows = 1;
     std::fill_n(plan.row_stride, plan.operands, 0);
 }

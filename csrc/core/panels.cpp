@@ -1,7 +1,6 @@
 #include "core/panels.h"
 
 #include <algorithm>
-#include <cstdlib>
 
 #include "core/cache_line.h"
 #include "core/integers.h"
@@ -13,7 +12,8 @@ namespace ascend_grad {
 namespace {
 
 // Of an operand's panel, so that all operands' stay in the second cache; but what whole axes take
-// may be more, and so may lines of neighbours. Less where threads would get few panels.
+// may be more, and so may lines of neighbours, or all that would be parts of lines (measured). Less
+// where threads would get few panels.
 constexpr int64_t kPanelBytes = 128 << 10, kMostBytes = 16 << 20, kMostLineBytes = 1 << 20;
 constexpr int64_t kLeastPanelBytes = 16 << 10, kPanelsPerThread = 4;
 // One thread of panels does as much as so many without (measured: 1.6 to 6).
@@ -93,6 +93,14 @@ void grow(Panels& panels, int64_t most, int64_t most_of_line) {
     }
 }
 
+// Of the boxes as they are.
+int64_t count_panels(const Panels& panels) {
+    int64_t count = 1;
+    for (int i = 0; i < panels.axes; ++i)
+        if (!panels.axis[i].is_whole) count *= divide_up(panels.axis[i].extent[0], panels.box[i]);
+    return count;
+}
+
 // Whether every operand's runs have so many bytes, or all that there are.
 bool has_runs(const Panels& panels, int64_t fewest) {
     for (int k = 0; k < panels.operands; ++k) {
@@ -125,13 +133,12 @@ int sharing_threads(const Panels& panels, int64_t bytes) {
 
 // Boxes of about equal size, and where operands' are in a share's scratch.
 void make_even(Panels& panels) {
-    panels.count = 1;
     for (int i = 0; i < panels.axes; ++i) {
         const PanelAxis& axis = panels.axis[i];
-        if (axis.is_whole) continue;
-        panels.box[i] = round_up(even_part(axis.extent[0], panels.box[i]), axis.unit);
-        panels.count *= divide_up(axis.extent[0], panels.box[i]);
+        if (!axis.is_whole)
+            panels.box[i] = round_up(even_part(axis.extent[0], panels.box[i]), axis.unit);
     }
+    panels.count = count_panels(panels);
     int64_t end = 0;
     for (int k = 0; k < panels.operands; ++k) {
         panels.scratch[k] = end;
@@ -172,7 +179,12 @@ bool cut_into_panels(Panels& panels, const PanelAxis* axes, int count, const Dat
     const int64_t most =
         threads == 1 ? kPanelBytes : std::clamp(part, kLeastPanelBytes, kPanelBytes);
     grow(panels, most, kMostLineBytes);
-    if (!has_runs(panels, kCacheLine)) grow(panels, most, kMostBytes);
+    if (!has_runs(panels, kCacheLine)) {
+        Panels larger = panels;
+        grow(larger, most, kMostBytes);
+        const int64_t shares = std::min<int64_t>(threads, count_panels(panels));
+        if (!has_runs(panels, kShortestRun) || count_panels(larger) >= shares) panels = larger;
+    }
     if (!has_runs(panels, kShortestRun)) return false;
     make_even(panels);
     panels.asks = bytes > processor().cached_bytes && panels.scratch[operands] <= kMostAsked;

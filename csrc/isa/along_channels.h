@@ -178,35 +178,41 @@ class AlongChannels {
 
     // Whole groups, lane by lane, so that its sums stay in the nearest cache.
     void lane_by_lane(int64_t row, int64_t begin, int64_t groups) {
-        OfLane positions = of_lane(row, begin, kGroup);
-        for (int64_t i = 1; i <= kSumLanes * groups; ++i) {
-            const int64_t lane = i / groups;
-            const OfLane next = of_lane(row, begin + i % groups * kGroup + lane, kGroup - lane);
-            add_positions(positions, static_cast<int>((i - 1) / groups), 1,
-                          turn_to(positions, next));
-            positions = next;
+        for (int64_t i = 0; i < kSumLanes * groups; ++i) {
+            const int64_t lane = i / groups, next = i + 1;
+            const OfLane positions =
+                of_lane(row, begin + i % groups * kGroup + lane, kGroup - lane);
+            add_positions(positions, static_cast<int>(lane), 1,
+                          turn_to(positions, row, begin + next % groups * kGroup + next / groups));
         }
     }
-    // From the end of a lane's runs to the next one's.
-    Turn turn_to(const OfLane& positions, const OfLane& next) const {
+    // From the end of a lane's runs to position `next`.
+    Turn turn_to(const OfLane& positions, int64_t row, int64_t next) const {
         constexpr auto kSize = static_cast<int64_t>(sizeof(T));
         const int64_t run = channels_ * kSize, ahead = least(plan_.prefetch, run);
+        int64_t offset[Loops::kMaxOperands];
+        plan_.positions.offsets(next, offset);
         Turn turn;
         turn.element = static_cast<int>((run - ahead) / kSize);
-        for (int k = 0; k < kOperands; ++k)
-            turn.to[k] = static_cast<uintptr_t>(next.at[0][k] - positions.at[0][k] + ahead - run);
+        for (int k = 0; k < kOperands; ++k) {
+            if (plan_.staged[k]) continue;  // what a tile has is near
+            const char* const at = memory_.address(k, channel_, row) + offset[k];
+            turn.to[k] = static_cast<uintptr_t>(at - positions.at[0][k] + ahead - run);
+        }
         if (plan_.transposes) turn.to[kOperands - 1] = kStoresAhead;  // in result_
         return turn;
     }
-
     // The same from lane `lane` of the n positions from `first` on to a later one, with about
-    // `prefetch` bytes between them, unless there is none before `end`.
+    // `prefetch` bytes between them, that is before `end`; else to nothing new.
     Turn turn_to(const OfLane& positions, int64_t row, int64_t first, int n, int lane,
                  int64_t end) const {
         const int64_t run = channels_ * static_cast<int64_t>(sizeof(T));
         const int64_t later = lane + greatest(1, plan_.prefetch / run);
         const int64_t position = first + later / kSumLanes * n + later % kSumLanes;
-        return position < end ? turn_to(positions, of_lane(row, position, 1)) : Turn{};
+        if (position < end) return turn_to(positions, row, position);
+        Turn none;
+        none.element = 0;
+        return none;
     }
 
     // Groups of positions, so that a lane's sum is loaded and stored once for several of them.
@@ -249,23 +255,28 @@ class AlongChannels {
             }
         }
     }
+    // Where the output of a walked channel and position is, of a result that lies across the
+    // inputs.
+    char* result_address(int64_t channel, int64_t row, int64_t position) const {
+        int64_t outer = 0;
+        if (plan_.folds != Folds::kNothing) {
+            outer = channel / plan_.folded;
+            channel %= plan_.folded;
+        }
+        return memory_.address(2, channel, row) + outer * plan_.outer_stride +
+               position * static_cast<int64_t>(sizeof(T));
+    }
     // The outputs that wait, of positions from `first` on.
     void store_held(int64_t row, int64_t first, int held) {
-        const int64_t stride = plan_.channel_stride[2], folded = plan_.folded;
+        const int64_t stride = plan_.channel_stride[2];
         const bool is_one_run =
-            plan_.folds == Folds::kNothing || plan_.outer_stride == folded * stride;
-        int n;
-        for (int c = 0; c < channels_; c += n) {
-            int64_t outer = 0, inner = channel_ + c;
+            plan_.folds == Folds::kNothing || plan_.outer_stride == plan_.folded * stride;
+        for (int c = 0, n; c < channels_; c += n) {
             n = channels_ - c;
-            if (!is_one_run) {
-                outer = inner / folded;
-                inner %= folded;
-                n = static_cast<int>(least(folded - inner, n));
-            }
-            char* const to = memory_.address(2, inner, row) + outer * plan_.outer_stride +
-                             first * static_cast<int64_t>(sizeof(T));
-            store_columns(to, stride, result_ + c, result_pitch(), held, n, streaming_);
+            if (!is_one_run)
+                n = static_cast<int>(least(plan_.folded - (channel_ + c) % plan_.folded, n));
+            store_columns(result_address(channel_ + c, row, first), stride, result_ + c,
+                          result_pitch(), held, n, streaming_);
         }
     }
     // Of positions that are walked together outputs follow each other, too.
@@ -273,8 +284,7 @@ class AlongChannels {
     // At most n positions, a multiple of 16 where that ends where a cache line of the output does.
     int up_to_line(int64_t row, int64_t begin, int n) const {
         constexpr auto kSize = static_cast<int64_t>(sizeof(T));
-        const char* to = memory_.address(kOperands - 1, channel_, row) + begin * kSize;
-        const int64_t rest = bytes_to_line(to) / kSize;
+        const int64_t rest = bytes_to_line(result_address(channel_, row, begin)) / kSize;
         return rest > 0 && rest % kSumLanes == 0 ? static_cast<int>(least(rest, n)) : n;
     }
 

@@ -150,9 +150,10 @@ template <class T>
 AG_INLINE void copy_transposed(char* to, const char* from, CopyAxis lines, CopyAxis columns,
                                CopyAhead ahead) {
     constexpr int64_t kSize = sizeof(T);
-    const auto copy = [&](char* t, const char* f, int64_t pitch, int64_t n, int64_t count) {
+    const auto copy = [&](char* t, const char* f, int64_t pitch, int64_t n, int64_t count,
+                          CopyAhead asked) {
         store_columns(t, columns.to, reinterpret_cast<const T*>(f), pitch, static_cast<int>(n),
-                      static_cast<int>(count), false, ahead);
+                      static_cast<int>(count), false, asked);
     };
     if (columns.count < kLanes) {
         // Whole vectors are read of lines: by way of some that are as long.
@@ -161,18 +162,18 @@ AG_INLINE void copy_transposed(char* to, const char* from, CopyAxis lines, CopyA
         for (int64_t first = 0; first < lines.count; first += kMost) {
             const CopyAxis some = {least(kMost, lines.count - first), lines.from, kLanes * kSize};
             copy_runs(reinterpret_cast<char*>(apart), from + first * lines.from, {1, 0, 0}, some,
-                      columns.count * kSize);
+                      columns.count * kSize, {ahead.from, 0});
             copy(to + first * kSize, reinterpret_cast<char*>(apart), kLanes, some.count,
-                 columns.count);
+                 columns.count, {0, ahead.to});
         }
         return;
     }
     // The last columns together with some before them.
     const int64_t pitch = lines.from / kSize, last = columns.count - kLanes;
     const int64_t whole = columns.count / kLanes * kLanes;
-    copy(to, from, pitch, lines.count, whole);
+    copy(to, from, pitch, lines.count, whole, ahead);
     if (whole < columns.count)
-        copy(to + last * columns.to, from + last * kSize, pitch, lines.count, kLanes);
+        copy(to + last * columns.to, from + last * kSize, pitch, lines.count, kLanes, ahead);
 }
 
 // The same for all along the third axis. False, with nothing done, where blocks would be too empty

@@ -14,7 +14,8 @@ struct CopyAxis {
     int64_t to;
 };
 
-// How many bytes further on lines are asked for that a later copy reads, or writes; 0: none.
+// How many bytes further on lines are asked for that a later copy reads, or writes; 0: none. Only
+// whole runs and whole blocks are asked for, not elements one by one.
 struct CopyAhead {
     int64_t from = 0, to = 0;
 };

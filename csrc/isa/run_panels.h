@@ -8,7 +8,8 @@
 namespace ascend_grad {
 
 // An operand's panel from memory to scratch, or back. What a panel at the end of an axis lacks
-// stays as it was in scratch: nothing depends on it.
+// stays as it was in scratch: nothing depends on it. Lines of panel `next` are asked for, unless it
+// is the same.
 void copy_panel(const Panels& panels, int64_t panel, int64_t next, int operand, char* memory,
                 char* scratch, bool takes_back);
 
