@@ -1,12 +1,12 @@
 """What layouts cost: every order of four axes of the inputs, with every order of the result.
 
-    python benchmarks/orders.py prelu 32x64x56x56 float32 --json now.json
-    python benchmarks/orders.py prelu 32x64x56x56 float32 --json now.json --before before.json
+    python benchmarks/orders.py prelu_backward 32x64x56x56 float32 --json before.json
+    python benchmarks/orders.py prelu_backward 32x64x56x56 float32 --before before.json
 
-Prepared calls, the least of some in a row. Orders name axes outermost in memory first: "nhwc" is
-channels last, "hwnc>nchw" a C-contiguous result of inputs whose channels lie nearest and batch
-items next to them. Ratios are to the fastest pair of orders. The second order is, of
-batch_norm, that of its second input.
+Prepared calls, the least of some in a row; softmax along axis 1, pooling with 3x3 windows two apart.
+Orders name axes outermost in memory first: "nhwc" is channels last, "hwnc>nchw" a C-contiguous
+result of inputs whose channels lie nearest and batch items next to them. Of batch normalisation the
+second order is that of its second input. Ratios are to the fastest pair of orders.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from pathlib import Path
 
 import ascend_grad as ag
 import numpy as np
+from ascend_grad.bench.cases import AVG_POOL, BATCH_NORM, PRELU, SOFTMAX
 
 AXES = "nchw"
 ORDERS = tuple("".join(order) for order in itertools.permutations(AXES))
@@ -48,14 +49,14 @@ def prepared(
 
     def call(order: str, other: str) -> Callable[[], object]:
         x, out = array(shape, dtype, order), array(shape, dtype, other)
-        if operator == "softmax":
+        if operator == SOFTMAX:
             return ag.prepare.softmax_backward(x, x.copy("K"), 1, out=out)
-        if operator == "prelu":
+        if operator == PRELU:
             weight = np.ones(channels, dtype)
             return ag.prepare.prelu_backward(x, x.copy("K"), weight, grad_input=out)
-        if operator == "batch_norm":
-            statistics_ = np.ones((2, channels), np.float32)
-            return ag.prepare.batch_norm_reduce_backward(x, out, *statistics_)
+        if operator == BATCH_NORM:
+            mean, invstd = np.ones((2, channels), np.float32)
+            return ag.prepare.batch_norm_reduce_backward(x, out, mean, invstd)
         grad = array(windows, dtype, order)
         return ag.prepare.avg_pool2d_backward(grad, x, 3, 2, 1, grad_input=out)
 
@@ -89,7 +90,7 @@ def report(now: dict[str, float], before: dict[str, float] | None) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("operator", choices=("prelu", "batch_norm", "softmax", "avg_pool2d"))
+    parser.add_argument("operator", choices=(BATCH_NORM, AVG_POOL, PRELU, SOFTMAX))
     parser.add_argument("shape", help="four extents: 32x64x56x56")
     parser.add_argument("dtype", choices=("float32", "float16"))
     parser.add_argument("--threads", type=int, default=1)

@@ -187,7 +187,7 @@ void plan_channel_sum(ChannelSumPlan& plan, const TensorView* const* views, int 
     cut_into_blocks(plan);
     plan.call_channels = plan.channels;
     const auto size = static_cast<int64_t>(data_type_size(views[0]->dtype));
-    fold_rows(plan, size);
+    walk_rows_as_channels(plan, size);
     plan_walk(plan, size, kAnyThreads);
     take_panels(plan, views[0]->dtype);
 }

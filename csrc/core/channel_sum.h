@@ -38,14 +38,13 @@ enum class Traversal : int32_t {
     kAlongChannels,   // channels are contiguous in the inputs, or made so
 };
 
-// Where every block has one row, rows may be walked as if they were channels, alone or with these.
-enum class Folds : int32_t {
-    kNothing,   // channels are channels, rows are rows
-    kRows,      // `folded` rows of a channel, and behind them those of the next one; or, where they
-                // do not follow there, as many for each channel, which is walked as a row
-    kChannels,  // `folded` channels of a row, and behind them those of the next one
+// Whether rows are walked as if they were channels, which may be where every block has one row.
+enum class RowsAsChannels : int32_t {
+    kNot,
+    kInner,  // `inner` rows of a channel, and behind them those of the next one; or, where they do
+             // not follow there, as many of each channel, which is walked as a row
+    kOuter,  // `inner` channels of a row, and behind them those of the next one
 };
-// What is walked as a channel of a row.
 struct ChannelRow {
     int64_t channel, row;
 };
@@ -75,8 +74,8 @@ struct ChannelSumPlan {
     int64_t tasks;         // block after block, or chunks, of each all channel tiles
     int64_t most_threads;  // that had better share these
     // kAlongChannels:
-    Folds folds;             // what is walked as `channels` and `rows`
-    int64_t folded;          // rows or channels that lie innermost there
+    RowsAsChannels rows_as_channels;  // `channels` and `rows` are then what is walked as such
+    int64_t inner;                    // rows or channels that lie innermost there
     int64_t outer_stride;    // of an output that is transposed: from so many to the next ones
     int32_t lanes_together;  // positions that lie in memory one after the other, whole
     bool has_few;            // positions: sums may stay in registers
@@ -105,10 +104,10 @@ struct ChannelSumPlan {
     __attribute__((always_inline)) bool is_direct() const { return !transposes && !stages; }
     // kAlongPositions: whether that is so, and each row is a run.
     __attribute__((always_inline)) bool has_whole_rows() const { return is_direct() && piece == 0; }
-    // What walked channel c of walked row r is.
-    __attribute__((always_inline)) ChannelRow unfold(int64_t c, int64_t r) const {
-        if (folds == Folds::kRows) return {c / folded + r, c % folded};
-        if (folds == Folds::kChannels) return {c % folded, c / folded};
+    // What is walked as channel c of row r.
+    __attribute__((always_inline)) ChannelRow walked(int64_t c, int64_t r) const {
+        if (rows_as_channels == RowsAsChannels::kInner) return {c / inner + r, c % inner};
+        if (rows_as_channels == RowsAsChannels::kOuter) return {c % inner, c / inner};
         return {c, r};
     }
     __attribute__((always_inline)) int64_t partial_count() const {

@@ -22,7 +22,9 @@ struct RowTasks {
     }
     // The task that begins so many units behind the first one, or next to there.
     int64_t task_behind(int64_t n) const {
-        const auto nearest = [](int64_t units_, int64_t of) { return (units_ + of / 2) / of; };
+        const auto nearest = [](int64_t rows_behind, int64_t of) {
+            return (rows_behind + of / 2) / of;
+        };
         return n < units ? nearest(n, rows) : tasks + nearest(n - units, last_rows);
     }
     int64_t units_before(int64_t task) const {

@@ -101,7 +101,7 @@ bool has_near_channels(const ChannelSumPlan& plan, int64_t size) {
     return std::any_of(plan.channel_stride, plan.channel_stride + plan.operands, is_near);
 }
 
-void fold_rows(ChannelSumPlan& plan, int64_t size) {
+void walk_rows_as_channels(ChannelSumPlan& plan, int64_t size) {
     // Of the result, where it lies across: shorter runs would leave what is transposed too empty.
     constexpr int64_t kFewestAcross = kSumLanes / 2;
     if (plan.rows_per_block > 1 || plan.rows == 1) return;
@@ -120,8 +120,8 @@ void fold_rows(ChannelSumPlan& plan, int64_t size) {
     if (!are_dense && !(rows_are_inner && follow)) return;
     if ((are_dense ? inner * outer : inner) < kSumLanes) return;
     if (is_across && rows_are_inner && inner < kFewestAcross) return;
-    plan.folds = rows_are_inner ? Folds::kRows : Folds::kChannels;
-    plan.folded = inner;
+    plan.rows_as_channels = rows_are_inner ? RowsAsChannels::kInner : RowsAsChannels::kOuter;
+    plan.inner = inner;
     plan.transposes = is_across;
     if (rows_are_inner) {
         std::swap(plan.channels, plan.rows);
@@ -135,7 +135,7 @@ void fold_rows(ChannelSumPlan& plan, int64_t size) {
 }
 
 void choose_traversal(ChannelSumPlan& plan, int64_t size) {
-    if (plan.folds != Folds::kNothing) {
+    if (plan.rows_as_channels != RowsAsChannels::kNot) {
         plan.traversal = Traversal::kAlongChannels;
         return;
     }

@@ -20,7 +20,7 @@ bool has_near_channels(const ChannelSumPlan& plan, int64_t size);
 
 // Has rows walked as if they were channels where they lie nearest in all operands, or behind the
 // channels of a position; the result may instead lie along positions, which is transposed then.
-void fold_rows(ChannelSumPlan& plan, int64_t size);
+void walk_rows_as_channels(ChannelSumPlan& plan, int64_t size);
 // Sets which way memory is walked, and what is transposed or staged for it.
 void choose_traversal(ChannelSumPlan& plan, int64_t size);
 

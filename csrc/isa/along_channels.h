@@ -202,17 +202,14 @@ class AlongChannels {
         if (plan_.transposes) turn.to[kOperands - 1] = kStoresAhead;  // in result_
         return turn;
     }
-    // The same from lane `lane` of the n positions from `first` on to a later one, with about
-    // `prefetch` bytes between them, that is before `end`; else to nothing new.
+    // The same from lane `lane` of the n positions from `first` on to a later one before `end`, if
+    // there is one with about `prefetch` bytes between them.
     Turn turn_to(const OfLane& positions, int64_t row, int64_t first, int n, int lane,
                  int64_t end) const {
         const int64_t run = channels_ * static_cast<int64_t>(sizeof(T));
         const int64_t later = lane + greatest(1, plan_.prefetch / run);
         const int64_t position = first + later / kSumLanes * n + later % kSumLanes;
-        if (position < end) return turn_to(positions, row, position);
-        Turn none;
-        none.element = 0;
-        return none;
+        return turn_to(positions, row, least(position, end - 1));
     }
 
     // Groups of positions, so that a lane's sum is loaded and stored once for several of them.
@@ -259,9 +256,9 @@ class AlongChannels {
     // inputs.
     char* result_address(int64_t channel, int64_t row, int64_t position) const {
         int64_t outer = 0;
-        if (plan_.folds != Folds::kNothing) {
-            outer = channel / plan_.folded;
-            channel %= plan_.folded;
+        if (plan_.rows_as_channels != RowsAsChannels::kNot) {
+            outer = channel / plan_.inner;
+            channel %= plan_.inner;
         }
         return memory_.address(2, channel, row) + outer * plan_.outer_stride +
                position * static_cast<int64_t>(sizeof(T));
@@ -269,12 +266,12 @@ class AlongChannels {
     // The outputs that wait, of positions from `first` on.
     void store_held(int64_t row, int64_t first, int held) {
         const int64_t stride = plan_.channel_stride[2];
-        const bool is_one_run =
-            plan_.folds == Folds::kNothing || plan_.outer_stride == plan_.folded * stride;
+        const bool is_one_run = plan_.rows_as_channels == RowsAsChannels::kNot ||
+                                plan_.outer_stride == plan_.inner * stride;
         for (int c = 0, n; c < channels_; c += n) {
             n = channels_ - c;
             if (!is_one_run)
-                n = static_cast<int>(least(plan_.folded - (channel_ + c) % plan_.folded, n));
+                n = static_cast<int>(least(plan_.inner - (channel_ + c) % plan_.inner, n));
             store_columns(result_address(channel_ + c, row, first), stride, result_ + c,
                           result_pitch(), held, n, streaming_);
         }

@@ -49,14 +49,14 @@ class ChannelSum {
     // Of all that is walked as channels, by a task with the number `outer`.
     template <class Load>
     void load_parameters(const Load& load, int64_t outer) {
-        if (plan_.folds == Folds::kNothing)
+        if (plan_.rows_as_channels == RowsAsChannels::kNot)
             return load(parameters_, plan_.first_channel + channel_, channels_);
+        const bool are_alike = plan_.rows_as_channels == RowsAsChannels::kInner;
         const int64_t row = outer / plan_.chunks_per_row;
         for (int done = 0, n; done < channels_; done += n) {
-            const int64_t left = plan_.folded - (channel_ + done) % plan_.folded;
+            const int64_t left = plan_.inner - (channel_ + done) % plan_.inner;
             n = static_cast<int>(least(left, channels_ - done));
-            const bool are_alike = plan_.folds == Folds::kRows;
-            load(parameters_ + done, plan_.unfold(channel_ + done, row).channel, are_alike ? 1 : n);
+            load(parameters_ + done, plan_.walked(channel_ + done, row).channel, are_alike ? 1 : n);
             if (are_alike) std::fill_n(parameters_ + done, n, parameters_[done]);
         }
     }
@@ -113,10 +113,10 @@ class ChannelSum {
         finish_channels(block, sums);
     }
 
-    // What the block's channels from the `first` one on have summed; folded ones are of row `row`.
+    // What the block's channels from the `first` one on have summed, of walked row `row`.
     void finish_along_channels(int64_t block, int64_t row, int first) {
         float* to[kSums];
-        if (plan_.folds == Folds::kNothing) {
+        if (plan_.rows_as_channels == RowsAsChannels::kNot) {
             for (int k = 0; k < kSums; ++k) to[k] = partial(block, k, first);
             return along_channels_.finish(to);
         }
@@ -125,7 +125,7 @@ class ChannelSum {
         along_channels_.finish(to);
         const int64_t chunk = block % plan_.chunks_per_row;
         for (int c = 0; c < channels_; ++c) {
-            const ChannelRow of = plan_.unfold(channel_ + c, row);
+            const ChannelRow of = plan_.walked(channel_ + c, row);
             for (int k = 0; k < kSums; ++k) {
                 *partials_.of(plan_, of.row * plan_.chunks_per_row + chunk, k, of.channel) =
                     sums[k][c];

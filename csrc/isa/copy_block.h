@@ -17,10 +17,6 @@ AG_INLINE void move_bytes(char* to, const char* from) {
     std::memcpy(bytes, from, kBytes);
     std::memcpy(to, bytes, kBytes);
 }
-AG_INLINE void ask_ahead(const char* to, const char* from, int bytes, CopyAhead ahead) {
-    if (ahead.from != 0) prefetch<Cache::kSecond>(from, static_cast<uintptr_t>(ahead.from), bytes);
-    if (ahead.to != 0) prefetch<Cache::kSecond>(to, static_cast<uintptr_t>(ahead.to), bytes);
-}
 // Runs of kBytes to 2 * kBytes bytes, each by two moves that overlap where it is shorter.
 template <int kBytes>
 inline void copy_short_runs(char* to, const char* from, CopyAxis outer, CopyAxis inner,
@@ -30,7 +26,8 @@ inline void copy_short_runs(char* to, const char* from, CopyAxis outer, CopyAxis
         char* t = to + i * outer.to;
         const char* f = from + i * outer.from;
         for (int64_t j = 0; j < inner.count; ++j, t += inner.to, f += inner.from) {
-            ask_ahead(t, f, static_cast<int>(bytes), ahead);
+            ask_ahead(f, ahead.from, static_cast<int>(bytes));
+            ask_ahead(t, ahead.to, static_cast<int>(bytes));
             move_bytes<kBytes>(t, f);
             if (rest > 0) move_bytes<kBytes>(t + rest, f + rest);
         }
@@ -47,7 +44,8 @@ AG_NOINLINE inline void copy_runs(char* to, const char* from, CopyAxis outer, Co
         for (int64_t j = 0; j < inner.count; ++j) {
             char* t = to + i * outer.to + j * inner.to;
             const char* f = from + i * outer.from + j * inner.from;
-            ask_ahead(t, f, static_cast<int>(bytes), ahead);
+            ask_ahead(f, ahead.from, static_cast<int>(bytes));
+            ask_ahead(t, ahead.to, static_cast<int>(bytes));
             std::memcpy(t, f, static_cast<size_t>(bytes));
         }
     }

@@ -27,6 +27,11 @@ AG_INLINE void prefetch(const void* p, uintptr_t ahead, int bytes, bool into_sec
                 : prefetch<Cache::kFirst>(p, ahead, bytes);
 }
 
+// The same for what is copied later, `ahead` bytes behind p; 0: nothing.
+AG_INLINE void ask_ahead(const void* p, int64_t ahead, int bytes) {
+    if (ahead != 0) prefetch<Cache::kSecond>(p, static_cast<uintptr_t>(ahead), bytes);
+}
+
 // How many bytes ahead inputs are asked for by loops along memory. Left to itself, the hardware
 // takes up to half as long again from memory; with half or a quarter of the distance Zen 5 takes up
 // to 1.7 times as long (measured on Granite Rapids and Zen 5; for Zen 4 see core/processor.h).

@@ -111,15 +111,6 @@ AG_INLINE void load_columns(const T* from, int64_t pitch, int lines, Lanes* x) {
     transpose_16x16(x);
 }
 
-// For the elements that load_columns() would load `ahead` bytes further on.
-template <class T>
-AG_INLINE void ask_for_lines(const T* from, int64_t pitch, int lines, int64_t ahead) {
-    const int count = lines < kBlockRows<T> ? lines : kBlockRows<T>;
-    for (int k = 0; k < count; ++k)
-        prefetch<Cache::kSecond>(from + k * pitch, static_cast<uintptr_t>(ahead),
-                                 kLanes * static_cast<int>(sizeof(T)));
-}
-
 // Element i of line k of `from`, `pitch` elements from line to line, goes to
 // to + i * stride + k * sizeof(T). Whole vectors of a line's last elements are read.
 // Whole cache lines past the caches where the destination allows it and `streams`.
@@ -139,7 +130,9 @@ AG_NOINLINE void store_columns(char* to, int64_t stride, const T* from, int64_t 
             const int rest = lines - first;
             Lanes x[kLanes];
             const T* const block = from + first * pitch + c;
-            if (ahead.from != 0) ask_for_lines(block, pitch, rest, ahead.from);
+            const auto lines_of_block = ahead.from != 0 ? least(rest, kBlockRows<T>) : 0;
+            for (int k = 0; k < lines_of_block; ++k)
+                ask_ahead(block + k * pitch, ahead.from, kLanes * static_cast<int>(kSize));
             load_columns(block, pitch, rest, x);
             char* p = to + c * stride + first * kSize;
             int whole = rest < kBlockRows<T> ? 0 : count;
@@ -154,9 +147,7 @@ AG_NOINLINE void store_columns(char* to, int64_t stride, const T* from, int64_t 
                     // Where the next lines of `from` will go, measured.
                     prefetch<Cache::kFirst>(p, static_cast<uintptr_t>(lines) * sizeof(T),
                                             sizeof(Lanes));
-                    if (ahead.to != 0)
-                        prefetch<Cache::kSecond>(p, static_cast<uintptr_t>(ahead.to),
-                                                 sizeof(Lanes));
+                    ask_ahead(p, ahead.to, sizeof(Lanes));
                     std::memcpy(p, &x[i], sizeof(Lanes));
                 }
             }
