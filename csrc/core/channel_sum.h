@@ -83,8 +83,9 @@ struct ChannelSumPlan {
     bool by_lane;            // all positions of a lane are taken, then those of the next
     int64_t position_group;  // positions taken at a time
     int64_t prefetch;        // how many bytes ahead loads are asked for; 0: none are
-    bool asks_apart;         // behind the end of a run, where the next lane's begins
-    bool asks_into_second;   // into the second cache
+    bool asks_apart;         // for what comes next instead of what lies behind a run,
+    bool is_apart[Loops::kMaxOperands];  // of this operand
+    bool asks_into_second;               // into the second cache
     // kAlongPositions:
     int64_t piece;    // positions that lie one after the other in all operands, where those of a
                       // row do not; else 0

@@ -9,8 +9,9 @@
 namespace ascend_grad {
 namespace {
 
-// Whether an operand's nearest elements follow each other along channels. Of few it is unknown.
-enum class Nearest { kUnknown, kChannels, kOthers };
+// How the nearest elements of an operand follow each other: along positions that a tile has, along
+// channels, or across what it has. Of few it is unknown.
+enum class Nearest { kUnknown, kPositions, kChannels, kAcross };
 Nearest nearest_elements(const ChannelSumPlan& plan, int operand, int64_t size) {
     constexpr int64_t kFew = 8;
     Nearest result = Nearest::kUnknown;
@@ -22,23 +23,31 @@ Nearest nearest_elements(const ChannelSumPlan& plan, int operand, int64_t size) 
         result = extent < kFew ? Nearest::kUnknown : kind;
     };
     look(plan.channel_stride, plan.channels, Nearest::kChannels);
-    look(plan.row_stride, plan.rows, Nearest::kOthers);
-    for (int i = 0; i < plan.positions.count; ++i)
-        look(plan.positions.stride[i], plan.positions.extent[i], Nearest::kOthers);
+    look(plan.row_stride, plan.rows, Nearest::kAcross);
+    for (int i = 0; i < plan.positions.count; ++i) {
+        const bool is_inner = i == plan.positions.count - 1;
+        look(plan.positions.stride[i], plan.positions.extent[i],
+             is_inner ? Nearest::kPositions : Nearest::kAcross);
+    }
     // Few columns, behind which the next row's follow.
-    if (has_runs_of_positions(plan, operand, size) && nearest == size) return Nearest::kOthers;
+    if (has_runs_of_positions(plan, operand, size) && nearest == size) return Nearest::kPositions;
     return result;
 }
 
-// Whether not all operands' neighbours are channels, of which tiles hold whole lines (measured).
+// Whether tiles hold parts of some operand's cache lines, or copy runs along positions for all, or
+// for the result (measured).
 bool splits_lines(const ChannelSumPlan& plan, int64_t size) {
-    bool are_all_channels = true;
+    if (!plan.stages) return false;
+    int across = 0, along = 0;
+    Nearest last = Nearest::kUnknown;
     for (int k = 0; k < plan.operands; ++k) {
-        const Nearest nearest = nearest_elements(plan, k, size);
-        if (nearest == Nearest::kUnknown) return false;
-        are_all_channels = are_all_channels && nearest == Nearest::kChannels;
+        last = nearest_elements(plan, k, size);
+        if (last == Nearest::kUnknown) return false;
+        across += last == Nearest::kAcross;
+        along += last == Nearest::kPositions;
     }
-    return plan.stages && !are_all_channels;
+    const bool is_result = plan.operands > kInputs && last == Nearest::kPositions;
+    return across > 0 || along == plan.operands || is_result;
 }
 
 // Which axes of panels are channels and batch items: channels come last where they are neighbours

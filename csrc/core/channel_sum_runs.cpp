@@ -99,25 +99,24 @@ void choose_group(ChannelSumPlan& plan, int64_t size, int64_t bytes, bool from_m
                                                      : kNextLoadsBytes;
 }
 
-// Whether what lies behind a position's channels is a position that is taken soon, though not next.
-bool other_position_is_nearest(const ChannelSumPlan& plan) {
-    const int inner = plan.positions.count - 1;
-    if (inner < 1) return false;
-    const int64_t row = plan.rows > 1 ? magnitude(plan.row_stride[0]) : INT64_MAX;
-    const int64_t next = std::min(row, magnitude(plan.positions.stride[inner][0]));
-    const auto is_nearer = [&](int i) { return magnitude(plan.positions.stride[i][0]) < next; };
-    for (int i = 0; i < inner; ++i)
-        if (is_nearer(i)) return true;
+// Whether some position's channels, not only the next one's, lie behind those of another.
+bool position_lies_behind(const ChannelSumPlan& plan, int k, int64_t size) {
+    const int64_t run = plan.channels * size;
+    for (int i = 0; i < plan.positions.count; ++i)
+        if (plan.positions.stride[i][k] == run) return true;
     return false;
 }
 
-// kAlongChannels, from memory: asks for the next run where runs are apart. Measured: 0.15 to 0.9 of
-// the time that asking for what lies behind a run takes, or, of 16 bit, for nothing.
+// kAlongChannels, from memory: of which operands the next run is asked for instead of what lies
+// behind one, as that is no position's or another task's. Measured: 0.3 to 0.9 of the time.
 void ask_for_runs_apart(ChannelSumPlan& plan, int64_t size) {
     const bool is_run = plan.channel_tiles == 1 && follow_each_other(plan, size, kInputs);
     if (plan.lanes_together > 1 || plan.by_lane || is_run) return;
     plan.prefetch = std::max(plan.prefetch, kNextLoadsBytes);
-    plan.asks_apart = !other_position_is_nearest(plan);
+    for (int k = 0; k < plan.operands; ++k) {
+        plan.is_apart[k] = plan.channel_tiles > 1 || !position_lies_behind(plan, k, size);
+        plan.asks_apart = plan.asks_apart || plan.is_apart[k];
+    }
 }
 
 // kAlongChannels: whether there are so few positions that thirty-two channels of all of them are

@@ -196,6 +196,10 @@ class AlongChannels {
         turn.element = static_cast<int>((run - ahead) / kSize);
         for (int k = 0; k < kOperands; ++k) {
             if (plan_.staged[k]) continue;  // what a tile has is near
+            if (!plan_.by_lane && !plan_.is_apart[k]) {
+                turn.to[k] = k < 2 ? static_cast<uintptr_t>(plan_.prefetch) : kStoresAhead;
+                continue;
+            }
             const char* const at = memory_.address(k, channel_, row) + offset[k];
             turn.to[k] = static_cast<uintptr_t>(at - positions.at[0][k] + ahead - run);
         }
