@@ -88,10 +88,11 @@ bool can_join_rows(const ChannelSumPlan& plan, int64_t size, int64_t bytes) {
     constexpr int64_t kFewestBytes = int64_t{128} << 10;
     const int64_t row = plan.row_length * size;
     const int64_t run = std::min(plan.channels, plan.channel_tile) * row;
+    const int64_t last = plan.row_length - (plan.chunks_per_row - 1) * plan.chunk;
     bool result = plan.traversal == Traversal::kAlongPositions && plan.operands > kInputs &&
-                  plan.has_whole_rows() && plan.position_step == 1 && plan.chunks_per_row == 1 &&
-                  plan.channel_tile > 1 && plan.row_length >= kSumLanes && row < kLongRun &&
-                  run >= kLongRun && bytes >= kFewestBytes;
+                  plan.has_whole_rows() && plan.position_step == 1 &&
+                  plan.chunks_per_row <= plan.chunks_per_task && plan.channel_tile > 1 &&
+                  last >= kSumLanes && plan.chunk * size < kLongRun && run >= kLongRun && bytes >= kFewestBytes;
     for (int k = 0; k < plan.operands; ++k) result = result && plan.channel_stride[k] == row;
     return result;
 }

@@ -140,6 +140,9 @@ class ChannelSum {
             return least(plan_.chunk, plan_.row_length - chunk * plan_.chunk);
         };
         if (plan_.traversal == Traversal::kAlongPositions && plan_.has_whole_rows()) {
+            if constexpr (Element::kWrites) {
+                if (plan_.joins_rows && joined_chunks(row, begin, end)) return;
+            }
             for (int c = 0; c < channels_; ++c) chunks_of_channel(row, c, begin, end);
             return;
         }
@@ -180,6 +183,26 @@ class ChannelSum {
         for (int i = 0; i < count; ++i) {
             finish_channel(row * plan_.chunks_per_row + begin + i, c, sums[i]);
         }
+    }
+
+    // All chunks of all channels, as one run. False, with nothing done, where that does not pay.
+    bool joined_chunks(int64_t row, int64_t begin, int64_t end) {
+        const auto parts = static_cast<int>(end - begin);
+        const auto n = static_cast<int>(plan_.chunk);
+        Lanes sums[kMaxTile][kSums];
+        const int most = kMaxTile / parts;
+        for (int first = 0; first < channels_; first += most) {
+            Rows rows = rows_at(row, first, 0, plan_.channel_stride);
+            if (!joins(rows)) return false;
+            rows.parts = parts;
+            rows.last_part = static_cast<int>(plan_.row_length - (parts - 1) * plan_.chunk);
+            const int count = (channels_ - first < most ? channels_ - first : most) * parts;
+            clear(sums, count);
+            add(rows, count, n, parameters_ + first, sums);
+            for (int i = 0; i < count; ++i)
+                finish_channel(row * parts + i % parts, first + i / parts, sums[i]);
+        }
+        return true;
     }
 
     // The first `count`: all of them are more than a small call reads.

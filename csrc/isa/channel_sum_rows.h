@@ -20,6 +20,8 @@ struct Rows {
     char* at[3];
     int64_t step[3];
     int to_sums = 1;  // from a row's sums and parameter to those of the next; 0: all have the same
+    int parts = 1;      // that are one row: joined rows have parameters for so many each,
+    int last_part = 0;  // and where they are several, the last of them other elements
     int lane = 0;     // of the first row's first element, modulo 16
     int lanes_to_next = 0;     // from there to that of the next row's first element
     uintptr_t ahead = kAhead;  // bytes, at which rows of more than four vectors ask for loads
@@ -170,7 +172,8 @@ AG_NOINLINE void add_joined_rows(const Element& element, const Rows& rows, int c
     move_on(head);
     AG_EACH (k, kSums) s[k] = rotate(s[k], head);
     int turned = head;  // lane 0 has the sum of the row's elements from this one on, modulo 16
-    for (int row = 0, left = n - head;;) {
+    const int parts = rows.parts, last_part = parts > 1 ? rows.last_part : n;
+    for (int row = 0, part = 1, left = n - head;;) {
         // Two vectors of 16 bit are a line.
         if (left >= kLanes && kStreams && sizeof(T) == 2 && bytes_to_line(out) != 0) {
             add_vector();
@@ -194,7 +197,10 @@ AG_NOINLINE void add_joined_rows(const Element& element, const Rows& rows, int c
             AG_EACH (k, kSums) sums[row][k] = rotate(s[k], -turned);
             return;
         }
-        const Lanes next = splat(parameters[row + 1]);
+        const bool is_last = part == parts;
+        if (is_last) ++parameters;
+        part = is_last ? 1 : part + 1;
+        const Lanes next = splat(*parameters);
         if (left > 0) {
             vector(join_lanes(p, next, left));
             AG_EACH (k, kSums) s[k] = s[k] + keep_first(terms[k], left);
@@ -207,7 +213,7 @@ AG_NOINLINE void add_joined_rows(const Element& element, const Rows& rows, int c
             s[k] = rotate(sums[row][k], turned);
             if (left > 0) s[k] = s[k] + join_lanes(splat(0.0f), terms[k], left);
         }
-        left = n - turned;
+        left = (part == parts ? last_part : n) - turned;
     }
 }
 

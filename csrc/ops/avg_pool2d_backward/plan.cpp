@@ -193,6 +193,8 @@ void choose_traversal(Op::Plan& plan, int64_t size) {
         channels >= 8 && plan.planes.stride[inner][0] == size && pool_scratch::keeps_columns(plan);
     const bool along_channels = has_channels && plan.planes.stride[inner][1] == size;
     const bool pixels = has_pixels(plan, size);
+    // Of one window in a short row whole planes had better be written at once (measured).
+    const bool gathers_one = plan.width.windows == 1 && has_short_rows(plan, false);
     plan.traversal = Op::Traversal::kAlongWidth;
     if (fills && (!along_channels || plan.height.extent * plan.width.extent == 1)) {
         plan.traversal = Op::Traversal::kFill;
@@ -201,7 +203,7 @@ void choose_traversal(Op::Plan& plan, int64_t size) {
         plan.transposes = plan.gathers = true;
     } else if (pixels && take_pixels(plan)) {
         plan.traversal = Op::Traversal::kAlongWidth;
-    } else if (along_channels || (has_channels && plan.width_stride[1] == size)) {
+    } else if (along_channels || (has_channels && plan.width_stride[1] == size && !gathers_one)) {
         plan.traversal = Op::Traversal::kAlongChannels;
         plan.transposes = !along_channels;
     } else if (windows_tile(plan.height) && tile_columns(plan.width) && plan.divisor != 0.0f &&
