@@ -211,7 +211,12 @@ void choose_runs(ChannelSumPlan& plan, int64_t size, int64_t bytes) {
     // Those left over are then walked by themselves.
     if (plan.has_few && plan.channels % kWholeChannels != 0) plan.lanes_together = 1;
     choose_group(plan, size, bytes, from_memory);
-    if (from_memory) ask_for_runs_apart(plan, size);
+    if (from_memory) {
+        ask_for_runs_apart(plan, size);
+    } else if (plan.channel_tiles > 1 && plan.operands > kInputs) {
+        // Behind a run another thread writes: measured, with two 0.3 to 0.8 of the time.
+        plan.asks_apart = plan.is_apart[kInputs] = true;
+    }
     plan.aligns = can_align(plan, size);
 }
 

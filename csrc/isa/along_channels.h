@@ -164,15 +164,18 @@ class AlongChannels {
         return positions;
     }
 
-    // Lines are asked for from so many bytes further on or, from an operand's `element`th on, from
-    // elsewhere.
+    // Lines are asked for from so many bytes further on or, from some element on, from elsewhere.
     struct Turn {
-        int element = std::numeric_limits<int>::max();
+        int first = std::numeric_limits<int>::max();  // element, of inputs
+        int first_stored = std::numeric_limits<int>::max();
         uintptr_t to[kOperands] = {};  // bytes from an element to what is asked for
 
         // From element c.
-        AG_INLINE uintptr_t ahead(int operand, int c, uintptr_t along) const {
-            return c >= element ? to[operand] : along;
+        AG_INLINE uintptr_t loads(int operand, int c, uintptr_t along) const {
+            return c >= first ? to[operand] : along;
+        }
+        AG_INLINE uintptr_t stores(int c) const {
+            return c >= first_stored ? to[kOperands - 1] : kStoresAhead;
         }
     };
 
@@ -189,11 +192,15 @@ class AlongChannels {
     // From the end of a lane's runs to position `next`.
     Turn turn_to(const OfLane& positions, int64_t row, int64_t next) const {
         constexpr auto kSize = static_cast<int64_t>(sizeof(T));
-        const int64_t run = channels_ * kSize, ahead = least(plan_.prefetch, run);
+        const int64_t run = channels_ * kSize;
+        const auto first = [&](int64_t ahead) { return static_cast<int>((run - ahead) / kSize); };
+        const int64_t loads = least(plan_.prefetch, run);
+        const int64_t stores = least(int64_t{kStoresAhead}, run);
         int64_t offset[Loops::kMaxOperands];
         plan_.positions.offsets(next, offset);
         Turn turn;
-        turn.element = static_cast<int>((run - ahead) / kSize);
+        turn.first = first(loads);
+        if (!plan_.transposes) turn.first_stored = first(stores);
         for (int k = 0; k < kOperands; ++k) {
             if (plan_.staged[k]) continue;  // what a tile has is near
             if (!plan_.by_lane && !plan_.is_apart[k]) {
@@ -201,9 +208,9 @@ class AlongChannels {
                 continue;
             }
             const char* const at = memory_.address(k, channel_, row) + offset[k];
+            const int64_t ahead = k < 2 ? loads : stores;
             turn.to[k] = static_cast<uintptr_t>(at - positions.at[0][k] + ahead - run);
         }
-        if (plan_.transposes) turn.to[kOperands - 1] = kStoresAhead;  // in result_
         return turn;
     }
     // The same from lane `lane` of the n positions from `first` on to a later one before `end`, if
@@ -346,9 +353,8 @@ class AlongChannels {
                             uintptr_t ahead, const Turn& turn, Flag asks, bool into_second,
                             bool streams, int c) const {
         Terms sum = to.continues ? Terms::load_from(to.sums) : Terms{};
-        const uintptr_t of_first = turn.ahead(0, c, ahead), of_second = turn.ahead(1, c, ahead);
-        const uintptr_t of_result =
-            Element::kWrites ? turn.ahead(kOperands - 1, c, kStoresAhead) : 0;
+        const uintptr_t of_first = turn.loads(0, c, ahead), of_second = turn.loads(1, c, ahead);
+        const uintptr_t of_result = Element::kWrites ? turn.stores(c) : 0;
 #pragma GCC unroll(kIsCompact ? 1 : 4)
         for (int i = 0; i < count; ++i) {
             const T* pa = reinterpret_cast<const T*>(at[i][0]) + c;
@@ -371,7 +377,7 @@ class AlongChannels {
         const LanePair p = load_first_pair(parameters_ + c, n);
         Terms sum = to.continues ? Terms::load_from(to.sums) : Terms{};
         const auto ahead = static_cast<uintptr_t>(plan_.prefetch);
-        const uintptr_t of_first = turn.ahead(0, c, ahead), of_second = turn.ahead(1, c, ahead);
+        const uintptr_t of_first = turn.loads(0, c, ahead), of_second = turn.loads(1, c, ahead);
         const bool streams = streams_lines();
         for (int i = 0; i < positions.count; ++i) {
             const T* pa = reinterpret_cast<const T*>(positions.at[i][0]) + c;

@@ -20,9 +20,9 @@ struct Rows {
     char* at[3];
     int64_t step[3];
     int to_sums = 1;  // from a row's sums and parameter to those of the next; 0: all have the same
-    int parts = 1;      // that are one row: joined rows have parameters for so many each,
-    int last_part = 0;  // and where they are several, the last of them other elements
-    int lane = 0;     // of the first row's first element, modulo 16
+    int parts = 1;    // that are one row: joined rows have parameters for so many each,
+    int last_part = 0;         // and where they are several, the last of them other elements
+    int lane = 0;              // of the first row's first element, modulo 16
     int lanes_to_next = 0;     // from there to that of the next row's first element
     uintptr_t ahead = kAhead;  // bytes, at which rows of more than four vectors ask for loads
     int64_t aligned_bytes = kLongRun;  // rows of so many are walked from a cache line on
