@@ -93,6 +93,15 @@ def test_pooling_around_elements(
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 @pytest.mark.parametrize("beyond", [0, 3])
+def test_pooling_of_windows_apart(beyond: int, dtype: np.dtype) -> None:
+    shape = (BYTES // (31 * 85 * 14 * dtype.itemsize), 31, 85, 14)
+    g = values((*shape[:2], 28, 4), dtype, "nchw", 1)
+    got = results(shape, dtype, "nchw", beyond)
+    check_pooling(g, values(shape, dtype, "nchw", 2), got, 3, 3, 0)
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@pytest.mark.parametrize("beyond", [0, 3])
 @pytest.mark.parametrize("channels", [24, 48])
 def test_pooling_of_channels_last(channels: int, beyond: int, dtype: np.dtype) -> None:
     """With windows one apart, to planes: of few channels the gradient is made dense before."""

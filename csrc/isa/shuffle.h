@@ -236,6 +236,14 @@ struct Line {
             return (Type)_mm512_permutexvar_epi16((__m512i)places, (__m512i)line);
         return (Type)_mm512_permutexvar_epi32((__m512i)places, (__m512i)line);
     }
+    // The same, where a place of ones is 0.
+    static AG_INLINE Type picked_or_none(Type places, Type line) {
+        const auto p = (__m512i)places, x = (__m512i)line;
+        if constexpr (sizeof(T) == 2)
+            return (Type)_mm512_maskz_permutexvar_epi16(_knot_mask32(_mm512_movepi16_mask(p)), p,
+                                                        x);
+        return (Type)_mm512_maskz_permutexvar_epi32(_knot_mask16(_mm512_movepi32_mask(p)), p, x);
+    }
     static AG_INLINE Type looked_up(Type places, Type first, Type second) {
         if constexpr (sizeof(T) == 2)
             return (Type)_mm512_permutex2var_epi16((__m512i)first, (__m512i)places,
@@ -245,6 +253,10 @@ struct Line {
 #elif defined(__AVX2__)
     static AG_INLINE Type picked(Type places, Type line) {
         return (Type)_mm256_permutevar8x32_epi32((__m256i)line, (__m256i)places);
+    }
+    static AG_INLINE Type picked_or_none(Type places, Type line) {
+        const auto p = (__m256i)places;
+        return (Type)_mm256_andnot_si256(_mm256_srai_epi32(p, 31), (__m256i)picked(places, line));
     }
     static AG_INLINE Type looked_up(Type places, Type first, Type second) {
         const __m256 a = (__m256)_mm256_permutevar8x32_epi32((__m256i)first, (__m256i)places);
@@ -267,6 +279,8 @@ struct PickedLine {
     static constexpr bool kIsLine = Line<T>::kLooksUp;
     using Type = std::conditional_t<kIsLine, typename Line<T>::Type, Bytes>;
     static constexpr int kElements = static_cast<int>(sizeof(Type) / sizeof(T));
+    // Of so many elements picked_from() finds those of a line.
+    static constexpr int kReach = kElements > 8 ? kElements : 8;
 
     // Element i is to be the one at `place`.
     static void set_place(Type& places, int i, int place) {
@@ -279,6 +293,8 @@ struct PickedLine {
                         sizeof(unit));
         }
     }
+    // Places of which all are to be 0.
+    static Type none() { return ~Type{}; }
     static AG_INLINE Type picked(const Type& places, const Type& line) {
         if constexpr (kIsLine) {
             return Line<T>::picked(places, line);
@@ -292,6 +308,33 @@ struct PickedLine {
             std::memcpy(from, &line, sizeof(from));
             AG_EACH (i, kElements)
                 to[i] = from[places[i * static_cast<int>(sizeof(T))] / sizeof(T)];
+            Type result;
+            std::memcpy(&result, to, sizeof(result));
+            return result;
+#endif
+        }
+    }
+    // The same of kReach elements from `from` on; 0 for none().
+    static AG_INLINE Type picked_from(const Type& places, const T* from) {
+        if constexpr (kIsLine) {
+            return Line<T>::picked_or_none(places, Line<T>::load(from));
+        } else {
+#if defined(__aarch64__)
+            const auto* bytes = reinterpret_cast<const uint8_t*>(from);
+            const uint8x16x2_t both = {{vld1q_u8(bytes), vld1q_u8(bytes + 16)}};
+            return (Type)vqtbl2q_u8(both, (uint8x16_t)places);
+#elif defined(__SSSE3__)
+            static_assert(kReach == kElements);
+            Type line;
+            std::memcpy(&line, from, sizeof(line));
+            return picked(places, line);
+#else
+            typename Line<T>::Bits to[kElements] = {};
+            AG_EACH (i, kElements) {
+                const int byte = places[i * static_cast<int>(sizeof(T))];
+                if (byte != 0xff)
+                    std::memcpy(&to[i], from + byte / static_cast<int>(sizeof(T)), sizeof(T));
+            }
             Type result;
             std::memcpy(&result, to, sizeof(result));
             return result;

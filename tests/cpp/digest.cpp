@@ -331,7 +331,10 @@ int main(int argc, char** argv) {
                                      {{2, 9, 12, 70}, 2, 2, 0, false, true, -3, 3},
                                      {{2, 3, 13, 100}, 3, 3, 0, false, true, 0, 0},
                                      {{3, 5, 15, 21}, 5, 5, 0, false, true, -7, 2},
-                                     {{1, 2, 18, 1030}, 4, 4, 0, true, true, 5, 0}};
+                                     {{1, 2, 18, 1030}, 4, 4, 0, true, true, 5, 0},
+                                     {{3, 20, 45, 14}, 3, 3, 0, false, true, 0, 2},
+                                     {{2, 17, 13, 13}, 2, 2, 1, false, true, 0, 0},
+                                     {{4, 9, 9, 24}, 4, 5, 0, false, true, 0, 3}};
     Report report;
     for (DataType dtype : kDtypes) {
         if (std::strcmp(data_type_name(dtype), argv[2]) != 0) continue;

@@ -3,6 +3,7 @@
 #include "ops/avg_pool2d_backward/along_width.h"
 #include "ops/avg_pool2d_backward/fill.h"
 #include "ops/avg_pool2d_backward/op.h"
+#include "ops/avg_pool2d_backward/picked_planes.h"
 #include "ops/avg_pool2d_backward/staged_gradient.h"
 #include "ops/avg_pool2d_backward/tiled_columns.h"
 #include "ops/avg_pool2d_backward/window_by_window.h"
@@ -23,6 +24,8 @@ struct AvgPool2dBackwardKernel {
                 return run_tiles<PoolAlongChannels<T>>(plan, addresses, streaming, begin, end);
             case Op::Traversal::kTiledColumns:
                 return run_planes<PoolTiledColumns<T>>(plan, addresses, streaming, begin, end);
+            case Op::Traversal::kPickedPlanes:
+                return run_tiles<PoolPickedPlanes<T>>(plan, addresses, streaming, begin, end);
             case Op::Traversal::kAlongPlanes:
                 return run_planes<PoolAlongPlanes<T>>(plan, addresses, streaming, begin, end);
             case Op::Traversal::kAlongWidth:

@@ -69,6 +69,7 @@ struct AvgPool2dBackward {
         kAlongChannels,  // channels are contiguous in grad_output, or are made so
         kFill,          // one window covers whole contiguous planes: grad_input is constant in each
         kTiledColumns,  // as along width: windows side by side
+        kPickedPlanes,  // as along width, across the ends of short rows: windows apart
         kAlongPlanes,   // as along width, across the ends of rows: a window around each element
     };
 

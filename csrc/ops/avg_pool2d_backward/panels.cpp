@@ -28,7 +28,7 @@ int nearest_axis(const TensorView& view, int rank) {
 bool splits_lines(const Op::Args& args, const Op::Plan& plan) {
     constexpr int64_t kLongRow = 1024;  // bytes
     if (plan.height.windows * plan.width.windows == 0 || plan.gathers ||
-        plan.traversal == Op::Traversal::kFill)
+        plan.traversal == Op::Traversal::kFill || plan.traversal == Op::Traversal::kPickedPlanes)
         return false;
     const TensorView& grad = *args.tensors[Op::kGradOutput];
     const TensorView& grad_input = *args.tensors[Op::kGradInput];

@@ -99,6 +99,24 @@ bool has_short_rows(const Op::Plan& plan, bool has_pixels) {
            gathered_rows(plan, kMinPlanes) > 0;
 }
 
+// Many planes without gaps, of short rows under windows that do not overlap and are divided alike.
+bool picks_planes(const Op::Plan& plan, int64_t size) {
+    const PoolAxis &height = plan.height, &width = plan.width;
+    const auto are_apart = [](const PoolAxis& axis) {
+        return axis.windows == 1 || (axis.windows > 1 && axis.kernel <= axis.stride);
+    };
+    const auto lies_dense = [&](int k, int64_t rows, int64_t columns) {
+        return (columns == 1 || plan.width_stride[k] == size) &&
+               (rows == 1 || plan.height_stride[k] == columns * size);
+    };
+    return plan.divisor != 0.0f && are_apart(height) && are_apart(width) &&
+           width.windows <= pool_scratch::kPickedWindows &&
+           width.extent <= pool_scratch::kPickedColumns && plan.plane_count >= kMinPlanes &&
+           height.extent <= pool_scratch::kPlane / width.extent &&
+           lies_dense(0, height.windows, width.windows) &&
+           lies_dense(1, height.extent, width.extent);
+}
+
 // Windows of 3 x 3 or 5 x 5 elements, one around each element of planes without gaps, where vectors
 // along whole planes pay (measured): wider ones fill vectors along rows; narrower ones are gathered
 // where they are many.
@@ -195,9 +213,12 @@ void choose_traversal(Op::Plan& plan, int64_t size) {
     const bool pixels = has_pixels(plan, size);
     // Of one window in a short row whole planes had better be written at once (measured).
     const bool gathers_one = plan.width.windows == 1 && has_short_rows(plan, false);
+    const bool picks = plan.staged_channels == 0 && picks_planes(plan, size);
     plan.traversal = Op::Traversal::kAlongWidth;
     if (fills && (!along_channels || plan.height.extent * plan.width.extent == 1)) {
         plan.traversal = Op::Traversal::kFill;
+    } else if (picks) {
+        plan.traversal = Op::Traversal::kPickedPlanes;
     } else if (pixels && channels <= 16 && has_short_rows(plan, true)) {
         plan.traversal = Op::Traversal::kAlongChannels;
         plan.transposes = plan.gathers = true;
@@ -291,6 +312,11 @@ void cut_channels(Op::Plan& plan, const TensorView& grad_input, int64_t size) {
     plan.streaming_fits = plan.transposes || plan.holds_rows || fills_lines;
 }
 
+// Whose vectors run across the ends of rows.
+bool has_whole_planes(Op::Traversal traversal) {
+    return traversal == Op::Traversal::kAlongPlanes || traversal == Op::Traversal::kPickedPlanes;
+}
+
 // Columns of a task that writes results of quotients at once: whole rows or even tiles, which begin
 // with a window and, if there are such, with a cache line where rows do.
 int64_t tiled_columns(const Op::Plan& plan, int64_t size) {
@@ -309,7 +335,7 @@ void cut_rows(Op::Plan& plan, int64_t size) {
     if (plan.pixel > 1) plan.plane_count /= plan.planes.extent[--plan.planes.count];
     plan.streaming_fits = plan.width_stride[1] == plan.pixel * size;
     const bool has_whole_rows =
-        plan.traversal == Op::Traversal::kFill || plan.traversal == Op::Traversal::kAlongPlanes;
+        plan.traversal == Op::Traversal::kFill || has_whole_planes(plan.traversal);
     const int64_t elements = pool_scratch::keeps_rows(plan) ? pool_scratch::row_elements(plan)
                                                             : pool_scratch::kMaxColumns;
     plan.width_tile =
@@ -339,7 +365,7 @@ void cut_into_tasks(Op::Plan& plan, const TensorView& grad_input) {
     const int64_t fewest_rows =
         planes > 1 ? 16 : std::min<int64_t>(16, divide_up(height.extent, 2));
     plan.height_tile =
-        std::min(height.extent, sweeps >= 64 || plan.traversal == Op::Traversal::kAlongPlanes
+        std::min(height.extent, sweeps >= 64 || has_whole_planes(plan.traversal)
                                     ? height.extent
                                     : std::max({fewest_rows, divide_up(height.extent * sweeps, 64),
                                                 divide_up(kTaskElements, row_elements)}));
