@@ -193,8 +193,8 @@ class ChannelSum {
         const int most = kMaxTile / parts;
         for (int first = 0; first < channels_; first += most) {
             Rows rows = rows_at(row, first, 0, plan_.channel_stride);
-            if (!joins(rows)) return false;
             rows.parts = parts;
+            if (!joins(rows)) return false;
             rows.last_part = static_cast<int>(plan_.row_length - (parts - 1) * plan_.chunk);
             const int count = (channels_ - first < most ? channels_ - first : most) * parts;
             clear(sums, count);
@@ -338,12 +338,13 @@ class ChannelSum {
         }
         add_rows(rows, count, n, parameters, sums);
     }
-    // Whether rows that lie one behind the other are no whole cache lines; but of 16 bit joining
-    // them gains nothing in a cache (measured).
+    // Whether rows that lie one behind the other have parts or are no whole cache lines; but of 16
+    // bit joining them gains nothing in a cache (measured).
     bool joins(const Rows& rows) const {
         constexpr int64_t kSize = sizeof(T);
         return !kIsCompact && plan_.joins_rows && rows.to_sums == 1 && (kSize == 4 || streaming_) &&
-               bytes_to_line(rows.at[2]) % kSize == 0 && !is_whole_lines(rows.at[2], rows.step[2]);
+               bytes_to_line(rows.at[2]) % kSize == 0 &&
+               (rows.parts > 1 || !is_whole_lines(rows.at[2], rows.step[2]));
     }
     void add_rows(const Rows& rows, int count, int n, const float* parameters,
                   Lanes (*sums)[kSums]) {
