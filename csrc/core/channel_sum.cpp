@@ -82,17 +82,18 @@ int64_t row_channels(const ChannelSumPlan& plan, int64_t outer, int64_t size, in
 }
 
 // kAlongPositions: whether rows are written that lie one behind the other in all operands: walked
-// as one run they gain where they leave the first cache, but for long ones and for runs of which
-// many lines are parts (measured).
+// as one run they gain where they leave the first cache, but for long ones, or long chunks of them,
+// and for runs of which many lines are parts (measured).
 bool can_join_rows(const ChannelSumPlan& plan, int64_t size, int64_t bytes) {
     constexpr int64_t kFewestBytes = int64_t{128} << 10;
     const int64_t row = plan.row_length * size;
     const int64_t run = std::min(plan.channels, plan.channel_tile) * row;
     const int64_t last = plan.row_length - (plan.chunks_per_row - 1) * plan.chunk;
+    const bool are_long = plan.chunk * size >= kLongRun;
     bool result = plan.traversal == Traversal::kAlongPositions && plan.operands > kInputs &&
                   plan.has_whole_rows() && plan.position_step == 1 &&
                   plan.chunks_per_row <= plan.chunks_per_task && plan.channel_tile > 1 &&
-                  last >= kSumLanes && plan.chunk * size < kLongRun && run >= kLongRun && bytes >= kFewestBytes;
+                  last >= kSumLanes && !are_long && run >= kLongRun && bytes >= kFewestBytes;
     for (int k = 0; k < plan.operands; ++k) result = result && plan.channel_stride[k] == row;
     return result;
 }

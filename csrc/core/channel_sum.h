@@ -91,8 +91,8 @@ struct ChannelSumPlan {
                       // row do not; else 0
     bool by_channel;  // pieces of a channel that are equally far apart are walked one after the
                       // other, else those of all channels
-    bool joins_rows;  // a task's rows lie one behind the other; where they are no whole cache
-                      // lines they are written as one run
+    bool joins_rows;  // a task's rows lie one behind the other; where they are several chunks or
+                      // no whole cache lines they are written as one run
     bool asks;        // loads are asked for
     int64_t aligned_bytes;  // rows of so many are walked from a cache line on
     bool asks_for_tiles;    // staged: for those of the next channels

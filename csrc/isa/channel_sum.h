@@ -141,7 +141,7 @@ class ChannelSum {
         };
         if (plan_.traversal == Traversal::kAlongPositions && plan_.has_whole_rows()) {
             if constexpr (Element::kWrites) {
-                if (plan_.joins_rows && joined_chunks(row, begin, end)) return;
+                if (plan_.joins_rows && joined_chunks(row)) return;
             }
             for (int c = 0; c < channels_; ++c) chunks_of_channel(row, c, begin, end);
             return;
@@ -186,19 +186,20 @@ class ChannelSum {
     }
 
     // All chunks of all channels, as one run. False, with nothing done, where that does not pay.
-    bool joined_chunks(int64_t row, int64_t begin, int64_t end) {
-        const auto parts = static_cast<int>(end - begin);
-        const auto n = static_cast<int>(plan_.chunk);
+    bool joined_chunks(int64_t row) {
+        static_assert(kMaxChunks <= kMaxTile);
+        const auto parts = static_cast<int>(plan_.chunks_per_row);
+        Rows rows = rows_at(row, 0, 0, plan_.channel_stride);
+        rows.parts = parts;
+        rows.last_part = static_cast<int>(plan_.row_length - (parts - 1) * plan_.chunk);
+        if (!joins(rows)) return false;
         Lanes sums[kMaxTile][kSums];
         const int most = kMaxTile / parts;
         for (int first = 0; first < channels_; first += most) {
-            Rows rows = rows_at(row, first, 0, plan_.channel_stride);
-            rows.parts = parts;
-            if (!joins(rows)) return false;
-            rows.last_part = static_cast<int>(plan_.row_length - (parts - 1) * plan_.chunk);
             const int count = (channels_ - first < most ? channels_ - first : most) * parts;
+            for (int k = 0; k < kOperands; ++k) rows.at[k] = address(k, channel_ + first, row);
             clear(sums, count);
-            add(rows, count, n, parameters_ + first, sums);
+            add(rows, count, static_cast<int>(plan_.chunk), parameters_ + first, sums);
             for (int i = 0; i < count; ++i)
                 finish_channel(row * parts + i % parts, first + i / parts, sums[i]);
         }

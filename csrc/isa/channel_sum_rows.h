@@ -20,8 +20,9 @@ struct Rows {
     char* at[3];
     int64_t step[3];
     int to_sums = 1;  // from a row's sums and parameter to those of the next; 0: all have the same
-    int parts = 1;    // that are one row: joined rows have parameters for so many each,
-    int last_part = 0;         // and where they are several, the last of them other elements
+    // Of add_joined_rows(): so many rows share a parameter; if several, the last of them has
+    // another number of elements.
+    int parts = 1, last_part = 0;
     int lane = 0;              // of the first row's first element, modulo 16
     int lanes_to_next = 0;     // from there to that of the next row's first element
     uintptr_t ahead = kAhead;  // bytes, at which rows of more than four vectors ask for loads

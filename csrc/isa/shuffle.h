@@ -293,7 +293,7 @@ struct PickedLine {
                         sizeof(unit));
         }
     }
-    // Places of which all are to be 0.
+    // Places of no element.
     static Type none() { return ~Type{}; }
     static AG_INLINE Type picked(const Type& places, const Type& line) {
         if constexpr (kIsLine) {
@@ -314,7 +314,7 @@ struct PickedLine {
 #endif
         }
     }
-    // The same of kReach elements from `from` on; 0 for none().
+    // The same of kReach elements from `from` on; 0 where there is no place.
     static AG_INLINE Type picked_from(const Type& places, const T* from) {
         if constexpr (kIsLine) {
             return Line<T>::picked_or_none(places, Line<T>::load(from));

@@ -1,5 +1,5 @@
-// Whole planes under windows that do not overlap: lines of elements, across the ends of rows, are
-// picked from the quotients of their planes.
+// Planes one behind the other under windows that do not overlap: lines of elements, across the ends
+// of rows, are picked from the quotients of their planes.
 #pragma once
 
 #include "isa/shuffle.h"
@@ -12,31 +12,25 @@ template <class T>
 class PoolPickedPlanes : public PoolTile {
     using Line = PickedLine<T>;
     static constexpr int kLine = Line::kElements;
-    static constexpr auto kSize = static_cast<int64_t>(sizeof(T));
     static_assert(pool_scratch::kPickedWindows <= Line::kReach);
 
   public:
     PoolPickedPlanes(const AvgPool2dBackward::Plan& plan, void* const* addresses, bool streaming)
         : PoolTile(plan, addresses, streaming),
           elements_(static_cast<int>(plan.height.extent * plan.width.extent)),
-          windows_(static_cast<int>(plan.height.windows * plan.width.windows)),
-          gradients_follow_(follow(0, windows_)),
-          results_follow_(follow(1, elements_)) {
+          windows_(static_cast<int>(plan.height.windows * plan.width.windows)) {
         set_places();
     }
 
     void run() {
         Sink<T> sink(streaming_, grad_input_ + plane_offset(first_plane_, 1));
-        const int64_t most = gradients_follow_ ? kMost / windows_ : 1;
+        const int64_t most = kMost / windows_;
         for (int64_t plane = first_plane_, count; plane < last_plane_; plane += count) {
             count = least(most, last_plane_ - plane);
             divide(reinterpret_cast<const T*>(grad_ + plane_offset(plane, 0)),
                    static_cast<int>(count) * windows_);
-            for (int64_t i = 0; i < count; ++i) {
-                if (!results_follow_) sink.move_to(grad_input_ + plane_offset(plane + i, 1));
-                write(quotients_ + i * windows_,
-                      results_follow_ ? (last_plane_ - plane - i) * elements_ : elements_, sink);
-            }
+            for (int64_t i = 0; i < count; ++i)
+                write(quotients_ + i * windows_, (last_plane_ - plane - i) * elements_, sink);
         }
     }
 
@@ -45,11 +39,6 @@ class PoolPickedPlanes : public PoolTile {
     static constexpr int kPiece = Sink<T>::kReserve - kLine;
     static_assert(kPiece % kLine == 0);
 
-    // Whether planes of so many elements of an operand lie one behind the other.
-    bool follow(int operand, int64_t elements) const {
-        return plan_.planes.count == 0 ||
-               (plan_.planes.count == 1 && plan_.planes.stride[0][operand] == elements * kSize);
-    }
     // The window of an axis that covers its element i, or -1.
     static int window_of(const PoolAxis& axis, int64_t i) {
         const int64_t at = i + axis.pad, window = least(at / axis.stride, axis.windows - 1);
@@ -129,7 +118,6 @@ class PoolPickedPlanes : public PoolTile {
     }
 
     const int elements_, windows_;  // of a plane
-    const bool gradients_follow_, results_follow_;
     // Of the lines of a plane: the first window that one needs, and where from there the others
     // are.
     int first_window_[kMost / kLine];

@@ -99,22 +99,25 @@ bool has_short_rows(const Op::Plan& plan, bool has_pixels) {
            gathered_rows(plan, kMinPlanes) > 0;
 }
 
-// Many planes without gaps, of short rows under windows that do not overlap and are divided alike.
+// Many planes, dense in both tensors, of short rows under windows that do not overlap and are
+// divided alike. Smaller ones than a cache line had better be gathered (measured).
 bool picks_planes(const Op::Plan& plan, int64_t size) {
     const PoolAxis &height = plan.height, &width = plan.width;
     const auto are_apart = [](const PoolAxis& axis) {
         return axis.windows == 1 || (axis.windows > 1 && axis.kernel <= axis.stride);
     };
-    const auto lies_dense = [&](int k, int64_t rows, int64_t columns) {
+    const auto are_dense = [&](int k, int64_t rows, int64_t columns) {
         return (columns == 1 || plan.width_stride[k] == size) &&
-               (rows == 1 || plan.height_stride[k] == columns * size);
+               (rows == 1 || plan.height_stride[k] == columns * size) &&
+               plan.planes.stride[0][k] == rows * columns * size;
     };
     return plan.divisor != 0.0f && are_apart(height) && are_apart(width) &&
            width.windows <= pool_scratch::kPickedWindows &&
-           width.extent <= pool_scratch::kPickedColumns && plan.plane_count >= kMinPlanes &&
+           width.extent <= pool_scratch::kPickedColumns &&
            height.extent <= pool_scratch::kPlane / width.extent &&
-           lies_dense(0, height.windows, width.windows) &&
-           lies_dense(1, height.extent, width.extent);
+           height.extent * width.extent * size > kCacheLine && plan.plane_count >= kMinPlanes &&
+           plan.planes.count == 1 && are_dense(0, height.windows, width.windows) &&
+           are_dense(1, height.extent, width.extent);
 }
 
 // Windows of 3 x 3 or 5 x 5 elements, one around each element of planes without gaps, where vectors
