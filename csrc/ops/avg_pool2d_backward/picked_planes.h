@@ -70,19 +70,11 @@ class PoolPickedPlanes : public PoolTile {
         }
     }
 
+    // Sets n quotients, as results.
     void divide(const T* from, int n) {
-        if (factor_ != 0.0f) {
-            const Lanes factor = splat(factor_);
-            return set_quotients(from, n, [&](Lanes x) AG_INLINE_LAMBDA { return x * factor; });
-        }
         const Lanes divisor = splat(plan_.divisor);
-        set_quotients(from, n, [&](Lanes x) AG_INLINE_LAMBDA { return x / divisor; });
-    }
-    // As results, where +0 stands for -0.
-    template <class Quotient>
-    AG_INLINE void set_quotients(const T* from, int n, const Quotient& quotient) {
         const auto value = [&](Lanes x) AG_INLINE_LAMBDA {
-            return result_by_mode<T>(quotient(rounded_by_mode<T>(x)) + Lanes{});
+            return result_by_mode<T>(Lanes{} + quotient<T>(x, divisor));
         };
         const auto set = [&](int i, LanePair x) AG_INLINE_LAMBDA {
             store_packed(quotients_ + i, pack<T>({value(x.low), value(x.high)}));
