@@ -3,6 +3,7 @@ find_package(Threads REQUIRED)
 
 file(GLOB ASCEND_GRAD_CAPI_SOURCES CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/csrc/capi/*.cpp)
 add_library(ascend_grad SHARED ${ASCEND_GRAD_CAPI_SOURCES})
+ascend_grad_compile_by_folder(ascend_grad)
 target_include_directories(ascend_grad PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/include)
 target_link_libraries(ascend_grad PRIVATE ascend_grad_core Threads::Threads)
 target_compile_definitions(ascend_grad PRIVATE FUNC_VISIBILITY)

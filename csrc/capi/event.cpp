@@ -10,7 +10,7 @@ namespace {
 auto& g_queue_mutex = *make_fork_safe_mutex();
 auto& g_events = *new HandleTable<Event>(HandleKind::kEvent);
 auto& g_all_events = *new std::vector<Event*>;  // guarded by queue_mutex()
-const OnForkInChild g_restart([] {
+const OnForkInChild g_restart_events([] {
     for (Event* event : g_all_events) event->restart();
 });
 

@@ -30,7 +30,7 @@ bool is_same_but_address(const Tensor& a, const Tensor& b) {
 }
 
 auto& g_executors = *new HandleTable<Call>(HandleKind::kExecutor);
-const OnForkInChild g_restart([] {
+const OnForkInChild g_restart_executors([] {
     g_executors.for_each_in_child([](Call& call) { call.restart(); });
 });
 

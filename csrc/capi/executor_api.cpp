@@ -12,18 +12,18 @@ Status find_call(const char* function, const aclOpExecutor* handle, std::shared_
     return {StatusCode::kInnerNullptr, function, "executor", executors().refuse(handle)};
 }
 
-enum class Side { kInputs, kOutputs, kAll };
+enum class Parameters { kInputs, kOutputs, kAll };
 
 Status set_address(const char* function, aclOpExecutor* executor, size_t index,
-                   const aclTensor* tensor, void* address, Side side) {
+                   const aclTensor* tensor, void* address, Parameters of) {
     std::shared_ptr<Call> call;
     ASCEND_GRAD_TRY(find_call(function, executor, call));
     if (tensor == nullptr) return null_argument(StatusCode::kInnerNullptr, function, "tensor");
     const OperatorInfo& info = call->info();
     int inputs = 0;
     while (inputs < info.tensor_count && !info.tensors[inputs].is_output()) ++inputs;
-    const int first = side == Side::kOutputs ? inputs : 0;
-    const int count = (side == Side::kInputs ? inputs : info.tensor_count) - first;
+    const int first = of == Parameters::kOutputs ? inputs : 0;
+    const int count = (of == Parameters::kInputs ? inputs : info.tensor_count) - first;
     if (index >= static_cast<size_t>(count)) {
         return {StatusCode::kParamInvalid, function, "index",
                 "must be less than " + std::to_string(count) + " for " + info.name.c + ", got " +
@@ -33,9 +33,9 @@ Status set_address(const char* function, aclOpExecutor* executor, size_t index,
 }
 
 aclnnStatus set_address_of(const char* name, aclOpExecutor* executor, size_t index,
-                           const aclTensor* tensor, void* address, Side side) {
+                           const aclTensor* tensor, void* address, Parameters of) {
     return guarded(name, kAclnnCodes, [&](const char* function) {
-        return report(set_address(function, executor, index, tensor, address, side));
+        return report(set_address(function, executor, index, tensor, address, of));
     });
 }
 
@@ -61,30 +61,30 @@ aclnnStatus aclDestroyAclOpExecutor(aclOpExecutor* executor) {
 
 aclnnStatus aclSetInputTensorAddr(aclOpExecutor* executor, const size_t index, aclTensor* tensor,
                                   void* addr) {
-    return set_address_of(__func__, executor, index, tensor, addr, Side::kInputs);
+    return set_address_of(__func__, executor, index, tensor, addr, Parameters::kInputs);
 }
 
 aclnnStatus aclSetOutputTensorAddr(aclOpExecutor* executor, const size_t index, aclTensor* tensor,
                                    void* addr) {
-    return set_address_of(__func__, executor, index, tensor, addr, Side::kOutputs);
+    return set_address_of(__func__, executor, index, tensor, addr, Parameters::kOutputs);
 }
 
 aclnnStatus aclSetTensorAddr(aclOpExecutor* executor, const size_t index, aclTensor* tensor,
                              void* addr) {
-    return set_address_of(__func__, executor, index, tensor, addr, Side::kAll);
+    return set_address_of(__func__, executor, index, tensor, addr, Parameters::kAll);
 }
 
 aclnnStatus AclSetInputTensorAddr(aclOpExecutor* executor, const size_t index, aclTensor* tensor,
                                   void* addr) {
-    return set_address_of(__func__, executor, index, tensor, addr, Side::kInputs);
+    return set_address_of(__func__, executor, index, tensor, addr, Parameters::kInputs);
 }
 
 aclnnStatus AclSetOutputTensorAddr(aclOpExecutor* executor, const size_t index, aclTensor* tensor,
                                    void* addr) {
-    return set_address_of(__func__, executor, index, tensor, addr, Side::kOutputs);
+    return set_address_of(__func__, executor, index, tensor, addr, Parameters::kOutputs);
 }
 
 aclnnStatus AclSetTensorAddr(aclOpExecutor* executor, const size_t index, aclTensor* tensor,
                              void* addr) {
-    return set_address_of(__func__, executor, index, tensor, addr, Side::kAll);
+    return set_address_of(__func__, executor, index, tensor, addr, Parameters::kAll);
 }

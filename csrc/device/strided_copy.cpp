@@ -28,7 +28,7 @@ constexpr int64_t kMaxRunStride = 128;  // bytes; beyond, reading what lies betw
 constexpr int64_t kTransposedRows = 64;
 constexpr int64_t kLineBytes = 64;  // that a scalar store touches
 // The kernel's for the other products.
-constexpr int64_t kLanes = 16;  // columns at a time
+constexpr int64_t kColumns = 16;  // at a time
 constexpr int64_t kBlockTileBytes = 32 << 10;
 
 // The loops of a copy, target strides positive, innermost last.
@@ -108,17 +108,17 @@ bool cut_into_block_tiles(StridedCopyTiling& tiling, bool transposes, int64_t fr
                           int64_t to_size) {
     const int64_t rows = tiling.extent[6], columns = tiling.extent[7];
     const bool in_rows = tiling.source_stride[7] == from_size;
-    if (columns < kLanes || tiling.target_stride[7] != to_size || !(in_rows || transposes)) {
+    if (columns < kColumns || tiling.target_stride[7] != to_size || !(in_rows || transposes)) {
         return false;
     }
     tiling.read = in_rows ? STRIDED_COPY_ROWS : STRIDED_COPY_TRANSPOSED;
     const int64_t elements = kBlockTileBytes / std::max(from_size, to_size);
-    int64_t height = in_rows ? kLanes : round_up(std::min(rows, elements / 128), kLanes);
+    int64_t height = in_rows ? kColumns : round_up(std::min(rows, elements / 128), kColumns);
     const int64_t width = std::min(columns, rows == 1 ? elements : elements / height);
-    if (in_rows && rows > 1) height = elements / round_up(width, kLanes) / kLanes * kLanes;
+    if (in_rows && rows > 1) height = elements / round_up(width, kColumns) / kColumns * kColumns;
     tiling.tile_rows = static_cast<uint32_t>(std::min(rows, height));
     tiling.tile_columns =
-        static_cast<uint32_t>(width == columns ? columns : width / kLanes * kLanes);
+        static_cast<uint32_t>(width == columns ? columns : width / kColumns * kColumns);
     return true;
 }
 
@@ -132,7 +132,8 @@ int64_t items_per_part(const StridedCopyTiling& tiling, int64_t to_size) {
     }
     const int64_t strips = divide_up(tiling.extent[7], tiling.tile_columns);
     // Sixteen columns that end a row may begin in the strip before.
-    const bool is_narrow = strips > 1 && (tiling.extent[7] - 1) % tiling.tile_columns < kLanes - 1;
+    const bool is_narrow =
+        strips > 1 && (tiling.extent[7] - 1) % tiling.tile_columns < kColumns - 1;
     if (in_blocks) return is_narrow ? strips : 1;
     if (tiling.target_is_dense == 0) return tiling.items;
     const int64_t plane = tiling.extent[6] * tiling.extent[7] * to_size;
@@ -166,7 +167,7 @@ StridedCopyTiling tile_strided_copy(const TensorView& source, const TensorView& 
     const int inner = loops.count - 1;
     const bool may_transpose = inner > 0 && loops.stride[inner][0] != from_size &&
                                (product.has_byte_copies || (loops.stride[inner][1] == to_size &&
-                                                            loops.extent[inner] >= kLanes));
+                                                            loops.extent[inner] >= kColumns));
     const bool transposes = may_transpose && bring_source_row_inside(loops, from_size);
     int64_t dense_stride = to_size;
     tiling.target_is_dense = 1;

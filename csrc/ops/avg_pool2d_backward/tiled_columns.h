@@ -13,6 +13,7 @@ namespace {
 // does but rows.
 template <class T>
 class PoolTiledColumns : public PoolTile {
+    using Self = PoolTiledColumns;
     static constexpr auto kSize = static_cast<int64_t>(sizeof(T));
     static_assert(pool_scratch::kTiledColumns + kPairLanes <= Sink<T>::kReserve);
 
@@ -23,13 +24,22 @@ class PoolTiledColumns : public PoolTile {
     void run() {
         const bool steps = plan_.width_stride[0] != kSize;
         if (plan_.width.stride == 2) {
-            steps ? write_planes<2, true>() : write_planes<1, true>();
+            write_planes(steps ? &Self::write_rows<2, true> : &Self::write_rows<1, true>);
         } else {
-            steps ? write_planes<2, false>() : write_planes<1, false>();
+            write_planes(steps ? &Self::write_rows<2, false> : &Self::write_rows<1, false>);
         }
     }
 
   private:
+    // Rows of grad_input that are written in one piece.
+    struct RowsOfWindows {
+        int64_t count;
+        int64_t windows;  // rows of windows that they lie under; 0: behind the last one
+        int64_t repeats;  // rows of each
+    };
+    using WriteRows = void (PoolTiledColumns::*)(const char* from, const RowsOfWindows& rows,
+                                                 T* out, const T* limit) const;
+
     char* address_of_row(int64_t plane, int64_t row) const {
         return grad_input_ + plane_offset(plane, 1) + row * plan_.height_stride[1] +
                column_ * kSize;
@@ -42,8 +52,7 @@ class PoolTiledColumns : public PoolTile {
                plan_.planes.stride[0][0] == plan_.height.windows * plan_.height_stride[0] &&
                plan_.planes.stride[0][1] == plan_.height.extent * plan_.height_stride[1];
     }
-    template <int kStep, bool kDoubles>
-    void write_planes() {
+    AG_NOINLINE void write_planes(WriteRows write_rows) {
         const int64_t row_bytes = plan_.height_stride[1];
         const bool rows_follow = row_bytes == columns_ * kSize;
         // Rows at a time: the sink holds no more.
@@ -65,9 +74,8 @@ class PoolTiledColumns : public PoolTile {
                 const int64_t writable = streaming_    ? elements + kPairLanes
                                          : rows_follow ? (last_row - row) * columns_
                                                        : elements;
-                write_rows<kStep, kDoubles>(
-                    from + row / plan_.height.stride * plan_.height_stride[0], rows, out,
-                    out + writable);
+                (this->*write_rows)(from + row / plan_.height.stride * plan_.height_stride[0], rows,
+                                    out, out + writable);
                 sink.commit(elements);
                 to += rows.count * row_bytes;
                 row += rows.count;
@@ -76,12 +84,6 @@ class PoolTiledColumns : public PoolTile {
     }
     int64_t first_window() const { return column_ / plan_.width.stride; }
 
-    // Rows of grad_input that are written in one piece.
-    struct RowsOfWindows {
-        int64_t count;
-        int64_t windows;  // rows of windows that they lie under; 0: behind the last one
-        int64_t repeats;  // rows of each
-    };
     // At most `most` from one on, of a plane with so many rows of windows: what is left of a
     // window, or as many whole ones as there are.
     RowsOfWindows rows_from(int64_t row, int64_t windows, int64_t most) const {

@@ -164,7 +164,7 @@ class AcrossRows {
         if (head > 0 && !ends.from_line) write_first(0, head);
         const int columns = columns_ + elements_to_line(runs.out[0] + columns_, ends.beyond);
         const int end = for_each_part(runs.ahead, head, columns, -kRuns, [&](int c, int until) {
-            with_constant(no_nan, [&](auto permutes) {
+            with_constant<kHasPermuted<T, U>>(no_nan, [&](auto permutes) {
                 with_constant(streams, [&](auto past_caches) {
                     write_pairs(runs, sums, c, until, permutes, past_caches);
                 });

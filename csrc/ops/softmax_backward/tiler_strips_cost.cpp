@@ -12,20 +12,20 @@ using device::kBlockBytes, device::kCopyCycles, device::kCoreRate, device::kEven
 namespace {
 
 // Estimates in cycles, to choose by.
-constexpr double kStripCycles = 200;     // from the last chunk's sums to the first one's result
-constexpr double kChunkCycles = 120;     // of vector instructions' start-ups in both passes
-constexpr double kApartCycles = 75;      // of the copies of a row that goes by itself
-constexpr double kApartFactor = 1.05;    // more than that, for many short copies
-constexpr double kPackCycles = 75;       // of vector instructions, for the result of such a row
-constexpr double kExchangeCycles = 300;  // more, in a team
-constexpr double kSoftCycles = 2500;     // more, without a barrier in hardware
-constexpr double kSliceCycles = 500;     // more, with a second barrier
-constexpr double kCombineCycles = 400;   // more, of several packed columns
-constexpr double kElementCycles = 0.1;   // of vector instructions
-constexpr double kWideningFactor = 1.6;  // more, where inputs are converted
-constexpr double kCopiesFactor = 5;      // of the least time, with copies of all tensors
-constexpr double kCopiesCycles = 6000;   // more, for any size
-constexpr int64_t kLeastRow = 16;        // elements, that strided copies take as blocks
+constexpr double kStripCycles = 200;         // from the last chunk's sums to the first one's result
+constexpr double kChunkCycles = 120;         // of vector instructions' start-ups in both passes
+constexpr double kApartCycles = 75;          // of the copies of a row that goes by itself
+constexpr double kApartFactor = 1.05;        // more than that, for many short copies
+constexpr double kPackCycles = 75;           // of vector instructions, for the result of such a row
+constexpr double kExchangeCycles = 300;      // more, in a team
+constexpr double kSoftCycles = 2500;         // more, without a barrier in hardware
+constexpr double kSliceCycles = 500;         // more, with a second barrier
+constexpr double kCombineCycles = 400;       // more, of several packed columns
+constexpr double kStripElementCycles = 0.1;  // of vector instructions
+constexpr double kWideningFactor = 1.6;      // more, where inputs are converted
+constexpr double kCopiesFactor = 5;          // of the least time, with copies of all tensors
+constexpr double kCopiesCycles = 6000;       // more, for any size
+constexpr int64_t kLeastRow = 16;            // elements, that strided copies take as blocks
 
 }  // namespace
 
@@ -78,7 +78,7 @@ double StripTiler::cycles(const SoftmaxBackwardTiling& t, int64_t teams) const {
     const double pieces = at_once ? 2 * chunks : static_cast<double>(2 * part) * (1 + again);
     double loading =
         loads / rate + pieces * (has_whole_rows() && !at_once ? kPieceCycles : kCopyCycles);
-    double computing = kElementCycles * widening * elements + kChunkCycles * chunks;
+    double computing = kStripElementCycles * widening * elements + kChunkCycles * chunks;
     if (t.rows_apart > 0) {
         loading = loads / rate * slowness(t) + pieces * kApartCycles;
         computing += static_cast<double>(part) * kPackCycles;
