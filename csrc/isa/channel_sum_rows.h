@@ -8,6 +8,7 @@
 // channels.
 #pragma once
 
+#include "isa/every_second.h"
 #include "isa/prefetch.h"
 #include "isa/shuffle.h"
 #include "isa/stream.h"

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "isa/copy_box.h"
-#include "isa/shuffle.h"
+#include "isa/every_second.h"
 #include "isa/transpose.h"
 
 namespace ascend_grad {

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "core/scalar.h"
+#include "isa/every_second.h"
 #include "isa/partial.h"
-#include "isa/shuffle.h"
 
 namespace ascend_grad {
 namespace {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "isa/picked_line.h"
 #include "ops/avg_pool2d_backward/sliding_rows.h"
 #include "ops/avg_pool2d_backward/write_rows.h"
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "isa/picked_line.h"
 #include "ops/avg_pool2d_backward/tile.h"
 
 namespace ascend_grad {

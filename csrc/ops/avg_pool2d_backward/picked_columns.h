@@ -2,7 +2,7 @@
 // of quotients.
 #pragma once
 
-#include "isa/shuffle.h"
+#include "isa/picked_line.h"
 #include "ops/avg_pool2d_backward/tile.h"
 
 namespace ascend_grad {

@@ -1,7 +1,7 @@
 #pragma once
 
+#include "isa/every_second.h"
 #include "isa/interleave.h"
-#include "isa/shuffle.h"
 #include "ops/avg_pool2d_backward/picked_columns.h"
 #include "ops/avg_pool2d_backward/tile.h"
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <type_traits>
 
+#include "isa/every_second.h"
 #include "isa/prefetch.h"
 #include "isa/shuffle.h"
 #include "isa/stream.h"
