@@ -84,7 +84,7 @@ int64_t row_channels(const ChannelSumPlan& plan, int64_t outer, int64_t size, in
 // kAlongPositions: whether rows are written that lie one behind the other in all operands: walked
 // as one run they gain where they leave the first cache, but for long ones, or long chunks of them,
 // and for runs of which many lines are parts (measured).
-bool can_join_rows(const ChannelSumPlan& plan, int64_t size, int64_t bytes) {
+bool can_join_rows(const ChannelSumPlan& plan, int64_t size) {
     constexpr int64_t kFewestBytes = int64_t{128} << 10;
     const int64_t row = plan.row_length * size;
     const int64_t run = std::min(plan.channels, plan.channel_tile) * row;
@@ -93,13 +93,13 @@ bool can_join_rows(const ChannelSumPlan& plan, int64_t size, int64_t bytes) {
     bool result = plan.traversal == Traversal::kAlongPositions && plan.operands > kInputs &&
                   plan.has_whole_rows() && plan.position_step == 1 &&
                   plan.chunks_per_row <= plan.chunks_per_task && plan.channel_tile > 1 &&
-                  last >= kSumLanes && !are_long && run >= kLongRun && bytes >= kFewestBytes;
+                  last >= kSumLanes && !are_long && run >= kLongRun && plan.bytes >= kFewestBytes;
     for (int k = 0; k < plan.operands; ++k) result = result && plan.channel_stride[k] == row;
     return result;
 }
 
 // How many threads had better share the channels of a position.
-int threads_of_position(const ChannelSumPlan& plan, int64_t size, int64_t bytes) {
+int threads_of_position(const ChannelSumPlan& plan, int64_t size) {
     if (plan.operands == kInputs || plan.row_length == 1) return kAnyThreads;
     const auto is_near = [](int64_t stride) { return magnitude(stride) < kCacheLine; };
     if (!is_near(plan.channel_stride[kInputs])) return kAnyThreads;
@@ -107,17 +107,18 @@ int threads_of_position(const ChannelSumPlan& plan, int64_t size, int64_t bytes)
         if (plan.positions.extent[i] > 1 && is_near(plan.positions.stride[i][kInputs]))
             return kAnyThreads;
     }
-    return threads_for_written_runs(saturated_bytes(plan.channels, plan.operands * size), bytes);
+    return threads_for_written_runs(saturated_bytes(plan.channels, plan.operands * size),
+                                    plan.bytes);
 }
 
 // How many had better share all of `outer` blocks. Those of batch items may lie side by side.
-int64_t threads_of_blocks(const ChannelSumPlan& plan, int64_t outer, int64_t size, int64_t bytes,
+int64_t threads_of_blocks(const ChannelSumPlan& plan, int64_t outer, int64_t size,
                           int of_position) {
     const bool are_side_by_side = plan.operands > kInputs && plan.rows > plan.rows_per_block &&
                                   magnitude(plan.row_stride[kInputs]) < kCacheLine;
-    return are_side_by_side
-               ? threads_for_written_runs(saturated_bytes(plan.rows, plan.operands * size), bytes)
-               : std::min<int64_t>(outer, kAnyThreads) * of_position;
+    return are_side_by_side ? threads_for_written_runs(
+                                  saturated_bytes(plan.rows, plan.operands * size), plan.bytes)
+                            : std::min<int64_t>(outer, kAnyThreads) * of_position;
 }
 
 // kAlongPositions, staged: few where they are far apart in memory and rows are long. Where they are
@@ -135,10 +136,10 @@ int64_t staged_channels(const ChannelSumPlan& plan, int64_t size, bool from_memo
     return has_neighbours(plan, size) && are_long && pays ? kStagedLines / 2 : kStagedLines;
 }
 
-void cut_into_tasks(ChannelSumPlan& plan, int64_t size, int64_t bytes, int most_threads) {
-    const bool from_memory = bytes > processor().cached_bytes;
-    const int threads = std::min(threads_for(bytes), most_threads);
-    const int of_position = threads_of_position(plan, size, bytes);
+void cut_into_tasks(ChannelSumPlan& plan, int64_t size, int most_threads) {
+    const bool from_memory = comes_from_memory(plan.bytes);
+    const int threads = std::min(threads_for(plan.bytes), most_threads);
+    const int of_position = threads_of_position(plan, size);
     // Only along positions do the chunks of a row share anything.
     const int64_t most_chunks =
         kTaskElements / (plan.chunk > kSharedSumBlock ? kSumBlock : kSharedSumBlock);
@@ -155,30 +156,29 @@ void cut_into_tasks(ChannelSumPlan& plan, int64_t size, int64_t bytes, int most_
                                                 : row_channels(plan, outer, size, threads);
             break;
         case Traversal::kAlongChannels:
-            tile_channels(plan, size, outer, threads, of_position, bytes);
+            tile_channels(plan, size, outer, threads, of_position);
             break;
     }
     plan.channel_tile = std::min(plan.channel_tile, plan.channels);
     plan.channel_tiles = divide_up(plan.channels, plan.channel_tile);
-    if (plan.traversal == Traversal::kAlongChannels) choose_runs(plan, size, bytes);
-    plan.joins_rows = can_join_rows(plan, size, bytes);
+    if (plan.traversal == Traversal::kAlongChannels) choose_runs(plan, size);
+    plan.joins_rows = can_join_rows(plan, size);
     plan.tasks = outer * plan.channel_tiles;
-    plan.most_threads = threads_of_blocks(plan, outer, size, bytes, of_position);
+    plan.most_threads = threads_of_blocks(plan, outer, size, of_position);
     plan.asks_for_tiles = plan.stages && from_memory && plan.channel_tiles > 1;
 }
 
 }  // namespace
 
 void plan_walk(ChannelSumPlan& plan, int64_t size, int most_threads) {
-    const int64_t bytes =
-        saturated_bytes(plan.rows * plan.channels * plan.row_length, plan.operands * size);
+    plan.bytes = saturated_bytes(plan.rows * plan.channels * plan.row_length, plan.operands * size);
     choose_traversal(plan, size);
     plan.asks = processor().along_memory &&
-                (plan.is_direct() || (bytes > processor().cached_bytes &&
+                (plan.is_direct() || (comes_from_memory(plan.bytes) &&
                                       (plan.transposes || has_neighbours(plan, size))));
     plan.asks_into_second = processor().into_second;
     plan.aligned_bytes = std::min(processor().aligned_bytes, kLongRun);
-    cut_into_tasks(plan, size, bytes, most_threads);
+    cut_into_tasks(plan, size, most_threads);
 }
 
 void plan_channel_sum(ChannelSumPlan& plan, const TensorView* const* views, int operands,

@@ -83,10 +83,8 @@ void take_panels(ChannelSumPlan& plan, DataType dtype) {
         set(order.row + 1 + i, positions.extent[i], positions.stride[i], true, 1);
     const DataType dtypes[] = {dtype, dtype, dtype};
     Panels panels{};
-    const int64_t bytes =
-        saturated_bytes(plan.rows * plan.channels * plan.row_length, plan.operands * size);
     if (!cut_into_panels(panels, axes, count, dtypes, plan.operands, plan.operands > kInputs,
-                         bytes))
+                         plan.bytes))
         return;
     plan.panels = panels;
     plan.tasks = panels.count;

@@ -55,7 +55,7 @@ void choose_group_of_run(ChannelSumPlan& plan, int64_t size, bool from_memory) {
 
 // kAlongChannels: how many positions are taken at a time, and how far ahead later ones are
 // prefetched.
-void choose_group(ChannelSumPlan& plan, int64_t size, int64_t bytes, bool from_memory) {
+void choose_group(ChannelSumPlan& plan, int64_t size, bool from_memory) {
     plan.position_group = kPositionGroup;
     const bool writes = plan.operands > kInputs;
     if (plan.stages) {
@@ -79,7 +79,7 @@ void choose_group(ChannelSumPlan& plan, int64_t size, int64_t bytes, bool from_m
         // Measured: in the order of memory; but of 16 bit and few channels, or where the third
         // cache holds much of it, a lane's sum is loaded and stored once for four positions.
         const bool is_grouped = size == 2 && plan.lanes_together == kSumLanes &&
-                                (plan.channels < kSumLanes || bytes <= kFarBytes);
+                                (plan.channels < kSumLanes || plan.bytes <= kFarBytes);
         plan.position_group = is_grouped ? kPositionGroup : kSumLanes;
         plan.prefetch = is_grouped ? kFarGroupsBytes : kFarLoadsBytes;
         return;
@@ -150,15 +150,15 @@ bool begin_alike(const ChannelSumPlan& plan, int64_t elements, int64_t size) {
 // Whether more than kChannelTile elements of them had better be walked together: in a cache, and
 // where vectors would be partly empty, from memory up to so many bytes (measured on Zen 4) or, if
 // then whole lines are streamed, any (Emerald Rapids).
-bool long_runs_pay(const ChannelSumPlan& plan, int64_t size, int64_t bytes, int threads) {
-    const bool from_memory = bytes > processor().cached_bytes;
+bool long_runs_pay(const ChannelSumPlan& plan, int64_t size, int threads) {
+    const bool from_memory = comes_from_memory(plan.bytes);
     constexpr int64_t kFarRunBytes = 8192, kFewest = 4 * kSumLanes;
     const int64_t positions = plan.rows_per_block * std::min(plan.chunk, plan.row_length);
     if (plan.transposes || has_few_positions(plan, from_memory) || positions < kFewest)
         return false;
     const bool are_odd = plan.lanes_together == 1 && plan.channels % kWholeChannels != 0;
     const bool streams = plan.operands > kInputs &&
-                         streaming_pays(bytes, threads == 1, Gain::kAlways) &&
+                         streaming_pays(plan.bytes, threads == 1, Gain::kAlways) &&
                          begin_alike(plan, kSumLanes * plan.channels, size);
     if (from_memory)
         return are_odd && (streams || plan.channels <= kFarRunBytes / (kSumLanes * size));
@@ -188,13 +188,13 @@ int64_t even_tile(const ChannelSumPlan& plan, int64_t outer, int threads) {
 
 }  // namespace
 
-void tile_channels(ChannelSumPlan& plan, int64_t size, int64_t outer, int threads, int of_position,
-                   int64_t bytes) {
+void tile_channels(ChannelSumPlan& plan, int64_t size, int64_t outer, int threads,
+                   int of_position) {
     const int64_t lanes = std::min<int64_t>(kSumLanes, plan.row_length);
     plan.channel_tile = plan.transposes ? kTransposed : kChannelTile;
     if (plan.stages) plan.channel_tile = std::min(kChannelTile, kStagedElements / lanes);
     plan.lanes_together = lanes_together(plan, size, kChannelTile);
-    const int32_t longest = long_runs_pay(plan, size, bytes, threads)
+    const int32_t longest = long_runs_pay(plan, size, threads)
                                 ? lanes_together(plan, size, kRunElements)
                                 : plan.lanes_together;
     const bool are_few = plan.channels < kFewestShared;
@@ -205,12 +205,12 @@ void tile_channels(ChannelSumPlan& plan, int64_t size, int64_t outer, int thread
     plan.lanes_together = plan.channel_tile < plan.channels ? 1 : longest;
 }
 
-void choose_runs(ChannelSumPlan& plan, int64_t size, int64_t bytes) {
-    const bool from_memory = bytes > processor().cached_bytes;
+void choose_runs(ChannelSumPlan& plan, int64_t size) {
+    const bool from_memory = comes_from_memory(plan.bytes);
     plan.has_few = has_few_positions(plan, from_memory);
     // Those left over are then walked by themselves.
     if (plan.has_few && plan.channels % kWholeChannels != 0) plan.lanes_together = 1;
-    choose_group(plan, size, bytes, from_memory);
+    choose_group(plan, size, from_memory);
     if (from_memory) {
         ask_for_runs_apart(plan, size);
     } else if (plan.channel_tiles > 1 && plan.operands > kInputs) {

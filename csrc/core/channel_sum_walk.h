@@ -25,10 +25,9 @@ void walk_rows_as_channels(ChannelSumPlan& plan, int64_t size);
 void choose_traversal(ChannelSumPlan& plan, int64_t size);
 
 // kAlongChannels: channels of a task, and how many positions of them are walked together. `outer`
-// blocks of a call that moves `bytes`; `of_position` threads had better share a position.
-void tile_channels(ChannelSumPlan& plan, int64_t size, int64_t outer, int threads, int of_position,
-                   int64_t bytes);
+// blocks; `of_position` threads had better share a position.
+void tile_channels(ChannelSumPlan& plan, int64_t size, int64_t outer, int threads, int of_position);
 // How those runs of channels are walked, once the tiles are known.
-void choose_runs(ChannelSumPlan& plan, int64_t size, int64_t bytes);
+void choose_runs(ChannelSumPlan& plan, int64_t size);
 
 }  // namespace ascend_grad

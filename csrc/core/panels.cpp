@@ -187,7 +187,7 @@ bool cut_into_panels(Panels& panels, const PanelAxis* axes, int count, const Dat
     }
     if (!has_runs(panels, kShortestRun)) return false;
     make_even(panels);
-    panels.asks = bytes > processor().cached_bytes && panels.scratch[operands] <= kMostAsked;
+    panels.asks = comes_from_memory(bytes) && panels.scratch[operands] <= kMostAsked;
     const int64_t most_shares =
         std::min(panels.count, std::max<int64_t>(1, kMostScratch / panels.scratch[operands]));
     panels.shares = std::min<int64_t>({most_shares, threads, sharing_threads(panels, bytes)});

@@ -84,6 +84,10 @@ const Processor& processor() {
     return g_processor;
 }
 
+bool comes_from_memory(int64_t bytes) {
+    return bytes > g_processor.cached_bytes;
+}
+
 void set_processor(const Processor& other) {
     g_processor = other;
 }

@@ -23,7 +23,7 @@ struct Processor {
     // lies further on; softmax, while it writes a row of float past the caches, for the rows after
     // it, where it else reads the next one meanwhile. Tried on Zen 5 only.
     bool far_along_memory;
-    // Of a call that moves more bytes, tensors are not expected in a cache.
+    // Calls that move more: comes_from_memory().
     int64_t cached_bytes;
     // Sums along rows of so many bytes, kLongRun at most, had better read whole cache lines.
     int64_t aligned_bytes;
@@ -43,6 +43,8 @@ struct Processor {
 };
 
 const Processor& processor();
+// Whether what a call that moves so many bytes reads is not expected in a cache.
+bool comes_from_memory(int64_t bytes);
 // For tests: plans and runs are as on that one. Not while others plan or run.
 void set_processor(const Processor& other);
 

@@ -98,8 +98,8 @@ void stage_gradient(Op::Plan& plan, int64_t size) {
     const int64_t windows = plan.width.windows;
     if (inner < 0 || windows < 2 || plan.planes.stride[inner][0] != size) return;
     const int64_t channels = plan.planes.extent[inner];
-    const bool is_heavy = plan.width.stride == 1 && channels >= kManyChannels &&
-                          plan.bytes > processor().cached_bytes;
+    const bool is_heavy =
+        plan.width.stride == 1 && channels >= kManyChannels && comes_from_memory(plan.bytes);
     if (plan.width_stride[0] != channels * size || plan.width_stride[1] != size || is_heavy ||
         has_short_rows(plan, false) || !pool_scratch::keeps_rows(plan) ||
         plan.width.extent > pool_scratch::row_elements(plan))

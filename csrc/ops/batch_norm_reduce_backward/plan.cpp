@@ -1,4 +1,3 @@
-#include "core/streaming.h"
 #include "ops/batch_norm_reduce_backward/op.h"
 
 namespace ascend_grad {
@@ -23,8 +22,7 @@ Op::Plan Op::plan(const Args& args) {
     if (plan.is_empty) return plan;
     const TensorView* views[] = {args.tensors[kGradOut], &input};
     plan_channel_sum(plan.sums, views, 2, 2);
-    plan.bytes =
-        saturated_bytes(input.numel, 2 * static_cast<int64_t>(data_type_size(input.dtype)));
+    plan.bytes = plan.sums.bytes;
     plan.in_one_pass = plan.sums.blocks == 1 && plan.sums.panels.count == 0;
     if (plan.in_one_pass) return plan;
     plan.workspace_size = plan.sums.workspace_size();

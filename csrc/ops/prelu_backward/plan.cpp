@@ -61,8 +61,7 @@ Op::Plan Op::plan(const Args& args) {
     const TensorView grad = broadcast(*args.tensors[kGradOutput], self);
     const TensorView* views[] = {&grad, &self, &grad_input};
     plan_channel_sum(plan.sums, views, 3, 1);
-    const int64_t bytes_per_element = 3 * static_cast<int64_t>(data_type_size(self.dtype));
-    plan.bytes = saturated_bytes(self.numel, bytes_per_element);
+    plan.bytes = plan.sums.bytes;
     plan.fills_lines = fills_lines(plan.sums, grad_input);
     plan.streaming_fits = streaming_fits(plan, args);
     plan.in_one_pass = plan.sums.blocks == 1 && plan.sums.panels.count == 0 && !plan.one_weight;

@@ -199,9 +199,8 @@ void cut_into_tasks(Op::Plan& plan, int64_t row_bytes) {
     switch (plan.traversal) {
         case Op::Traversal::kAlongRows:
             // From a cache a thread takes all its rows at a time: by single ones shares are even.
-            plan.rows_per_group = plan.bytes > processor().cached_bytes
-                                      ? std::max<int64_t>(1, kTaskBytes / row_bytes)
-                                      : 1;
+            plan.rows_per_group =
+                comes_from_memory(plan.bytes) ? std::max<int64_t>(1, kTaskBytes / row_bytes) : 1;
             break;
         case Op::Traversal::kAcrossRows:
         case Op::Traversal::kAlongToAcross:
@@ -249,9 +248,9 @@ bool asks_for_next_plane(const Op::Plan& plan, int64_t size) {
         case NextPlane::kNone:
             return false;
         case NextPlane::kFromMemory:
-            return plan.bytes > processor().cached_bytes;
+            return comes_from_memory(plan.bytes);
         case NextPlane::kSmallOrNarrow:
-            if (!is_narrow) return is_small && plan.bytes > processor().cached_bytes;
+            if (!is_narrow) return is_small && comes_from_memory(plan.bytes);
             return plan.bytes > (is_small ? kSmallNarrowBytes : kNarrowBytes);
     }
     return false;
@@ -262,7 +261,7 @@ bool asks_for_next_plane(const Op::Plan& plan, int64_t size) {
 // sixteen from memory only on Zen 4), and of planes that come from a cache or are asked for.
 bool sums_by_columns(const Op::Plan& plan) {
     if (!plan.is_plane) {
-        const bool finds_many = plan.bytes <= processor().cached_bytes || !processor().along_memory;
+        const bool finds_many = !comes_from_memory(plan.bytes) || !processor().along_memory;
         return plan.length <= (finds_many && !lie_pages_apart(plan) ? 2 * kLanes : kLanes);
     }
     return kColumnsPerLine * plan.length <= plan.rows_per_group &&
@@ -302,7 +301,7 @@ Op::Plan Op::direct_plan(const Args& args) {
     cut_into_tasks(plan, saturated_bytes(plan.length, 2 * size + out_size));
     // Rows from a cache gain nothing by it, and it costs instructions.
     plan.asks = plan.is_plane ? asks_for_next_plane(plan, size)
-                              : plan.bytes > processor().cached_bytes && processor().along_memory;
+                              : comes_from_memory(plan.bytes) && processor().along_memory;
     plan.by_columns = sums_by_columns(plan);
     plan.asks_for_rows = plan.asks && processor().far_along_memory &&
                          plan.dtype == DataType::kFloat32 && plan.out_dtype == plan.dtype &&
