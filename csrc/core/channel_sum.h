@@ -60,7 +60,7 @@ struct ChannelSumPlan {
     int64_t channels;
     int64_t rows;
     int64_t row_length;
-    int64_t bytes;                                // that all of it moves
+    int64_t bytes;                                // that the call, or the panel, moves
     int64_t channel_stride[Loops::kMaxOperands];  // bytes, as all strides here
     int64_t row_stride[Loops::kMaxOperands];
     Loops positions;  // of one row, in order

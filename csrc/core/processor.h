@@ -21,9 +21,10 @@ struct Processor {
     NextPlane next_plane;
     // Whether it pays to ask further ahead: sums of channels that are last and pooling for what
     // lies further on; softmax, while it writes a row of float past the caches, for the rows after
-    // it, where it else reads the next one meanwhile. Tried on Zen 5 only.
+    // it, where it else reads the next one meanwhile. PReLU of few channels that are last in 16 bit
+    // asks for none there. Tried on Zen 5 only.
     bool far_along_memory;
-    // Calls that move more: comes_from_memory().
+    // What a call moves, at most, for its tensors to be expected in a cache: comes_from_memory().
     int64_t cached_bytes;
     // Sums along rows of so many bytes, kLongRun at most, had better read whole cache lines.
     int64_t aligned_bytes;
@@ -43,7 +44,7 @@ struct Processor {
 };
 
 const Processor& processor();
-// Whether what a call that moves so many bytes reads is not expected in a cache.
+// Whether a call that moves so many bytes reads them from memory, not from a cache.
 bool comes_from_memory(int64_t bytes);
 // For tests: plans and runs are as on that one. Not while others plan or run.
 void set_processor(const Processor& other);

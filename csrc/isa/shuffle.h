@@ -1,4 +1,4 @@
-// Rearrangements: lanes shifted and rotated, small blocks transposed.
+// Rearrangements: lanes shifted and rotated, small blocks transposed, short rows stored.
 #pragma once
 
 #include "isa/pair.h"

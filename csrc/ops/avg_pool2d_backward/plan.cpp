@@ -1,6 +1,5 @@
 #include <algorithm>
 
-#include "core/integers.h"
 #include "core/processor.h"
 #include "core/streaming.h"
 #include "ops/avg_pool2d_backward/planning.h"

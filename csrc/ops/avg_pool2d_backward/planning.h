@@ -43,6 +43,7 @@ inline int64_t staged_rows(const Op::Plan& plan, int64_t planes, int64_t size) {
 
 // Sets the traversal and what belongs to it. `size`: bytes of an element.
 void choose_traversal(Op::Plan& plan, int64_t size);
+// Sets tiles and tasks, once the traversal is chosen.
 void cut_into_tasks(Op::Plan& plan, const TensorView& grad_input);
 
 }  // namespace ascend_grad::pool_planning

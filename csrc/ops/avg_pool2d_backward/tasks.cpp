@@ -1,3 +1,4 @@
+// How a call is cut into tiles and tasks.
 #include <numeric>
 
 #include "core/parallel.h"

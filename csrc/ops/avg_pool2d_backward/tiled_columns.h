@@ -37,8 +37,8 @@ class PoolTiledColumns : public PoolTile {
         int64_t windows;  // rows of windows that they lie under; 0: behind the last one
         int64_t repeats;  // rows of each
     };
-    using WriteRows = void (PoolTiledColumns::*)(const char* from, const RowsOfWindows& rows,
-                                                 T* out, const T* limit) const;
+    using WriteRows = void (Self::*)(const char* from, const RowsOfWindows& rows, T* out,
+                                     const T* limit) const;
 
     char* address_of_row(int64_t plane, int64_t row) const {
         return grad_input_ + plane_offset(plane, 1) + row * plan_.height_stride[1] +
@@ -52,6 +52,7 @@ class PoolTiledColumns : public PoolTile {
                plan_.planes.stride[0][0] == plan_.height.windows * plan_.height_stride[0] &&
                plan_.planes.stride[0][1] == plan_.height.extent * plan_.height_stride[1];
     }
+    // One for all forms of write_rows(), of which a call uses one.
     AG_NOINLINE void write_planes(WriteRows write_rows) {
         const int64_t row_bytes = plan_.height_stride[1];
         const bool rows_follow = row_bytes == columns_ * kSize;

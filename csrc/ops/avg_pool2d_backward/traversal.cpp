@@ -1,3 +1,4 @@
+// How the memory of a call is walked.
 #include "core/processor.h"
 #include "ops/avg_pool2d_backward/planning.h"
 
