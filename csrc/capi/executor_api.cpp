@@ -15,15 +15,15 @@ Status find_call(const char* function, const aclOpExecutor* handle, std::shared_
 enum class Parameters { kInputs, kOutputs, kAll };
 
 Status set_address(const char* function, aclOpExecutor* executor, size_t index,
-                   const aclTensor* tensor, void* address, Parameters of) {
+                   const aclTensor* tensor, void* address, Parameters parameters) {
     std::shared_ptr<Call> call;
     ASCEND_GRAD_TRY(find_call(function, executor, call));
     if (tensor == nullptr) return null_argument(StatusCode::kInnerNullptr, function, "tensor");
     const OperatorInfo& info = call->info();
     int inputs = 0;
     while (inputs < info.tensor_count && !info.tensors[inputs].is_output()) ++inputs;
-    const int first = of == Parameters::kOutputs ? inputs : 0;
-    const int count = (of == Parameters::kInputs ? inputs : info.tensor_count) - first;
+    const int first = parameters == Parameters::kOutputs ? inputs : 0;
+    const int count = (parameters == Parameters::kInputs ? inputs : info.tensor_count) - first;
     if (index >= static_cast<size_t>(count)) {
         return {StatusCode::kParamInvalid, function, "index",
                 "must be less than " + std::to_string(count) + " for " + info.name.c + ", got " +
@@ -33,9 +33,9 @@ Status set_address(const char* function, aclOpExecutor* executor, size_t index,
 }
 
 aclnnStatus set_address_of(const char* name, aclOpExecutor* executor, size_t index,
-                           const aclTensor* tensor, void* address, Parameters of) {
+                           const aclTensor* tensor, void* address, Parameters parameters) {
     return guarded(name, kAclnnCodes, [&](const char* function) {
-        return report(set_address(function, executor, index, tensor, address, of));
+        return report(set_address(function, executor, index, tensor, address, parameters));
     });
 }
 

@@ -27,7 +27,7 @@ constexpr int64_t kNextLoadsBytes = 1024;
 // At least so far from memory, where positions follow each other and are written: 0.6 to 0.8 of the
 // time in 16 bit, 0.8 to 1 in float (Emerald Rapids; assumed of the others but AMD's).
 constexpr int64_t kRunLoadsBytes = 2048;
-// The same on AMD's processors.
+// How far ahead from memory on AMD's processors, where positions follow each other.
 constexpr int64_t kFarLoadsBytes = 4096, kFarGroupsBytes = 8192;
 constexpr int64_t kFarBytes = int64_t{32} << 20;  // that a call moves
 

@@ -96,7 +96,7 @@ Op::Plan Op::direct_plan(const Args& args) {
     int64_t elements;
     if (__builtin_add_overflow(grad.numel, grad_input.numel, &elements)) elements = INT64_MAX;
     plan.bytes = saturated_bytes(elements, size);
-    pool_planning::choose_traversal(plan, size);
+    pool_planning::choose_traversal(plan);
     pool_planning::cut_into_tasks(plan, grad_input);
     plan.prefetch = processor().far_along_memory ? 6144 : 2048;  // measured
     return plan;

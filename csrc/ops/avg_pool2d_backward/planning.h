@@ -41,8 +41,8 @@ inline int64_t staged_rows(const Op::Plan& plan, int64_t planes, int64_t size) {
     return std::max<int64_t>(0, steps) * std::min(plan.height.stride, plan.height.extent);
 }
 
-// Sets the traversal and what belongs to it. `size`: bytes of an element.
-void choose_traversal(Op::Plan& plan, int64_t size);
+// Sets the traversal and what belongs to it.
+void choose_traversal(Op::Plan& plan);
 // Sets tiles and tasks, once the traversal is chosen.
 void cut_into_tasks(Op::Plan& plan, const TensorView& grad_input);
 
