@@ -14,6 +14,11 @@ from subprocesses import run_python
 ROWS, CHANNELS = np.zeros((6, 40), FLOAT32), np.zeros(40, FLOAT32)
 PERMUTED = np.zeros((64, 64, 8, 8), FLOAT32).transpose(3, 1, 0, 2)
 DENSE, PERMUTED_CHANNELS = np.zeros(PERMUTED.shape, FLOAT32), np.zeros(64, FLOAT32)
+NHWC, WCHN = (  # as in test_panels.py
+    np.zeros([(48, 40, 36, 36)[axis] for axis in order], FLOAT32).transpose(np.argsort(order))
+    for order in ((0, 2, 3, 1), (3, 1, 2, 0))
+)
+FORTY = np.zeros(40, FLOAT32)
 SMALL, LARGE = np.zeros((2, 3, 4, 4), FLOAT32), np.zeros((2, 3, 8, 8), FLOAT32)
 
 
@@ -24,18 +29,28 @@ SMALL, LARGE = np.zeros((2, 3, 4, 4), FLOAT32), np.zeros((2, 3, 8, 8), FLOAT32)
         (
             "softmax_backward",
             {"grad_output": ROWS, "output": ROWS, "dim": 1, "out": np.empty((6, 40), FLOAT64)},
-            "tiles",
+            "operands in tiles",
         ),
         (
             "softmax_backward",
             {"grad_output": PERMUTED, "output": PERMUTED, "dim": 1, "out": DENSE},
-            "panels",
+            "operands in panels",
         ),
         ("prelu_backward", {"grad_output": ROWS, "input": ROWS, "weight": CHANNELS}, ""),
         (
             "prelu_backward",
             {"grad_output": PERMUTED, "input": PERMUTED, "weight": PERMUTED_CHANNELS},
-            "panels",
+            "operands in panels",
+        ),
+        (
+            "prelu_backward",
+            {"grad_output": NHWC, "input": NHWC, "weight": FORTY, "grad_input": WCHN},
+            "some operands in panels",
+        ),
+        (
+            "batch_norm_reduce_backward",
+            {"grad_out": WCHN, "input": NHWC, "mean": FORTY, "invstd": FORTY},
+            "some operands in panels",
         ),
         ("avg_pool2d_backward", {"grad_output": SMALL, "input": LARGE, "kernel_size": 2}, ""),
         (
@@ -48,7 +63,7 @@ SMALL, LARGE = np.zeros((2, 3, 4, 4), FLOAT32), np.zeros((2, 3, 8, 8), FLOAT32)
 def test_copies_are_named(operator: str, arguments: dict[str, Any], copies: str) -> None:
     plan = getattr(ag.explain, operator)(**arguments)
     assert plan["copies"] == copies
-    assert f"copies: {f'operands in {copies}' if copies else 'none'}\n" in str(plan)
+    assert f"copies: {copies or 'none'}\n" in str(plan)
 
 
 def test_a_plan_for_the_cpu() -> None:

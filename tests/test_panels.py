@@ -236,3 +236,69 @@ def test_threads_get_panels_of_their_own() -> None:
         with ag.num_threads(5 - threads):
             call()
     assert_same_bits(results[1][0].array, results[4][0].array)
+
+
+class BehindLines(Arrays):
+    """Results begin so many bytes behind a cache line."""
+
+    def __init__(self, inputs: Layout, results: Layout, behind: int):
+        super().__init__(inputs, results, FLOAT32)
+        self.behind = behind
+
+    def result(self, *shape: int, dtype: np.dtype | None = None) -> Placed:
+        near = super().result(*shape, dtype=dtype)
+        buffer = self.places.integers(0, 256, near.buffer.size + 64, np.uint8)
+        offset = near.offset + (self.behind - buffer.ctypes.data - near.offset) % 64
+        array = np.ndarray(shape, near.array.dtype, buffer, offset, near.array.strides)
+        return Placed(array, buffer, offset, buffer.copy())
+
+
+NHWC, CHWN, WCHN = (0, 2, 3, 1), (1, 2, 3, 0), (3, 1, 2, 0)
+
+LARGE = {
+    "prelu where inputs lie": (prelu, (48, 40, 36, 36), NHWC, WCHN),
+    "prelu where the result lies": (prelu, (33, 40, 40, 40), WCHN, NHWC),
+    "prelu of rows where inputs lie": (prelu, (32, 18, 62, 62), (2, 3, 0, 1), WCHN),
+    "prelu from copies": (prelu, (24, 160, 24, 24), CHWN, NHWC),
+    "prelu of rows from copies": (prelu, (144, 40, 20, 24), NHWC, WCHN),
+    "softmax": (softmax, (24, 160, 24, 24), CHWN, NHWC, 2),
+    "pooling": (pooling, (64, 160, 24, 24), CHWN, NHWC, 3, 2, 1),
+}
+"""Calls of more than 24 MiB, whose results may go past the caches: operator, shape, orders, others."""
+
+
+@pytest.mark.parametrize("behind", [0, 16, 60])
+@pytest.mark.parametrize("name", LARGE)
+def test_large_calls(name: str, behind: int) -> None:
+    """Panels end where the result's cache lines do, if they can."""
+    make, shape, inputs, results, *arguments = LARGE[name]
+    call, want = make(Arrays(ORDERS[0], ORDERS[0], FLOAT32), shape, *arguments)
+    call()
+    call, got = make(BehindLines(inputs, results, behind), shape, *arguments)
+    assert call.workspace_size > 1 << 16, "no panels"
+    call()
+    for placed, expected in zip(got, want, strict=True):
+        assert_same_bits(placed.array, expected.array)
+        placed.assert_only_elements_written()
+
+
+class TwoOrders(Arrays):
+    """The second input lies as results do."""
+
+    def input(self, *shape: int) -> np.ndarray:
+        array = super().input(*shape)
+        self.inputs = self.results
+        return array
+
+
+@pytest.mark.parametrize("orders", [(NHWC, WCHN), (WCHN, NHWC)], ids=str)
+def test_batch_norm_of_inputs_in_two_orders(orders: tuple[Layout, Layout]) -> None:
+    """One of them is read where it lies (test_explain.py)."""
+    shape = (48, 40, 36, 36)
+    call, want = batch_norm(Arrays(ORDERS[0], ORDERS[0], FLOAT32), shape)
+    call()
+    call, got = batch_norm(TwoOrders(*orders, FLOAT32), shape)
+    assert call.workspace_size > 1 << 20, "no panels"
+    call()
+    for placed, expected in zip(got, want, strict=True):
+        assert_same_bits(placed.array, expected.array)

@@ -1,5 +1,6 @@
 // Channel sums that are cut into panels (core/panels.h).
 #include <algorithm>
+#include <numeric>
 
 #include "core/cache_line.h"
 #include "core/channel_sum_walk.h"
@@ -50,77 +51,166 @@ bool splits_lines(const ChannelSumPlan& plan, int64_t size) {
     return across > 0 || along == plan.operands || is_result;
 }
 
-// Which axes of panels are channels and batch items: channels come last where they are neighbours
-// in the first operand, else rows of a channel lie one behind the other.
+// The axes of a call: channels, rows, and the loops of positions.
+constexpr int kAllCopied = -1;  // for an operand that is not
+constexpr int kChannelAxis = 0, kRowAxis = 1, kFirstPosition = 2;
+int axis_count(const ChannelSumPlan& plan) {
+    return kFirstPosition + plan.positions.count;
+}
+int64_t axis_extent(const ChannelSumPlan& plan, int axis) {
+    if (axis == kChannelAxis) return plan.channels;
+    return axis == kRowAxis ? plan.rows : plan.positions.extent[axis - kFirstPosition];
+}
+const int64_t* axis_strides(const ChannelSumPlan& plan, int axis) {
+    if (axis == kChannelAxis) return plan.channel_stride;
+    return axis == kRowAxis ? plan.row_stride : plan.positions.stride[axis - kFirstPosition];
+}
+
+// The places of axes in dense panels, outermost first: as they lie in an operand that is not
+// copied. If all are, channels come last where they are neighbours in the first operand, else rows
+// of a channel lie one behind the other.
 struct PanelOrder {
-    bool channels_last;
-    int channel, row;
-    PanelOrder(const ChannelSumPlan& plan, int64_t size)
-        : channels_last(plan.channel_stride[0] == size),
-          channel(channels_last ? plan.positions.count + 1 : 0),
-          row(channels_last ? 0 : 1) {}
+    int axis_at[Panels::kMaxAxes], place_of[Panels::kMaxAxes];
+    PanelOrder(const ChannelSumPlan& plan, int64_t size, int in_place) {
+        const int count = axis_count(plan);
+        std::iota(axis_at, axis_at + count, 0);
+        const auto stride = [&](int axis) { return magnitude(axis_strides(plan, axis)[in_place]); };
+        if (in_place != kAllCopied) {
+            std::stable_sort(axis_at, axis_at + count,
+                             [&](int a, int b) { return stride(a) > stride(b); });
+        } else if (plan.channel_stride[0] == size) {
+            std::rotate(axis_at, axis_at + 1, axis_at + count);
+        }
+        for (int i = 0; i < count; ++i) place_of[axis_at[i]] = i;
+    }
 };
+
+// Whether the axes of two operands lie in one order.
+bool lie_alike(const ChannelSumPlan& plan, int k, int other) {
+    const int count = axis_count(plan);
+    for (int a = 0; a < count; ++a) {
+        for (int b = 0; b < count; ++b) {
+            const int64_t* const x = axis_strides(plan, a);
+            const int64_t* const y = axis_strides(plan, b);
+            if (axis_extent(plan, a) == 1 || axis_extent(plan, b) == 1) continue;
+            if ((magnitude(x[k]) < magnitude(y[k])) != (magnitude(x[other]) < magnitude(y[other])))
+                return false;
+        }
+    }
+    return true;
+}
+
+// Whether what lies nearest in an operand is walked in the order of memory for longer than a run of
+// channels, or rows: on along positions, or in the other one of these.
+bool is_walked_in_place(const ChannelSumPlan& plan, int operand, int64_t size) {
+    const int64_t channel = plan.channel_stride[operand], row = plan.row_stride[operand];
+    if (plan.positions.count == 0) return false;
+    const int64_t position = plan.positions.stride[plan.positions.count - 1][operand];
+    const auto goes_on = [&](int64_t count, int64_t other) {
+        return position == count * size || other == count * size;
+    };
+    if (position == size) return true;
+    if (channel == size) return goes_on(plan.channels, row);
+    return row == size && plan.rows_per_block == 1 && goes_on(plan.rows, channel);
+}
+
+// The operand that as many others as possible lie alike, but not all, and that is walked where it
+// lies; or kAllCopied.
+int operand_in_place(const ChannelSumPlan& plan, int64_t size) {
+    int result = kAllCopied, most = 0;
+    for (int k = 0; k < plan.operands; ++k) {
+        int alike = 0;
+        for (int other = 0; other < plan.operands; ++other) alike += lie_alike(plan, k, other);
+        if (alike <= most || alike == plan.operands || !is_walked_in_place(plan, k, size)) continue;
+        most = alike;
+        result = k;
+    }
+    return result;
+}
+
+// Cuts the call into panels of which those operands are not copied that lie as this one does; all
+// are, if it is kAllCopied.
+bool cut(Panels& panels, const ChannelSumPlan& plan, DataType dtype, const void* output,
+         int in_place) {
+    const int count = axis_count(plan);
+    const auto size = static_cast<int64_t>(data_type_size(dtype));
+    const PanelOrder order(plan, size, in_place);
+    PanelAxis axes[Panels::kMaxAxes];
+    for (int i = 0; i < count; ++i) {
+        const int axis = order.axis_at[i];
+        const int64_t* const strides = axis_strides(plan, axis);
+        std::fill_n(axes[i].extent, plan.operands, axis_extent(plan, axis));
+        std::copy(strides, strides + plan.operands, axes[i].stride);
+        axes[i].is_whole = axis >= kFirstPosition;
+        axes[i].unit = axis == kRowAxis ? plan.rows_per_block : 1;
+    }
+    const DataType dtypes[] = {dtype, dtype, dtype};
+    for (int k = 0; k < plan.operands; ++k)
+        panels.copied[k] = in_place == kAllCopied || !lie_alike(plan, in_place, k);
+    return cut_into_panels(panels, axes, count, dtypes, plan.operands, plan.operands > kInputs,
+                           output, plan.bytes);
+}
 
 }  // namespace
 
-void take_panels(ChannelSumPlan& plan, DataType dtype) {
-    const Loops& positions = plan.positions;
-    const int count = positions.count + 2;
+void take_panels(ChannelSumPlan& plan, DataType dtype, const void* output) {
+    // All operands' panels, copied, that stay near: reading them where they lie gains nothing
+    // (measured).
+    constexpr int64_t kNearBytes = int64_t{2} << 20;
     const auto size = static_cast<int64_t>(data_type_size(dtype));
-    if (!splits_lines(plan, size) || count > Panels::kMaxAxes) return;
-    const PanelOrder order(plan, size);
-    PanelAxis axes[Panels::kMaxAxes];
-    const auto set = [&](int i, int64_t extent, const int64_t* strides, bool is_whole,
-                         int64_t unit) {
-        std::fill_n(axes[i].extent, plan.operands, extent);
-        std::copy(strides, strides + plan.operands, axes[i].stride);
-        axes[i].is_whole = is_whole;
-        axes[i].unit = unit;
-    };
-    set(order.channel, plan.channels, plan.channel_stride, false, 1);
-    set(order.row, plan.rows, plan.row_stride, false, plan.rows_per_block);
-    for (int i = 0; i < positions.count; ++i)
-        set(order.row + 1 + i, positions.extent[i], positions.stride[i], true, 1);
-    const DataType dtypes[] = {dtype, dtype, dtype};
-    Panels panels{};
-    if (!cut_into_panels(panels, axes, count, dtypes, plan.operands, plan.operands > kInputs,
-                         plan.bytes))
-        return;
-    plan.panels = panels;
-    plan.tasks = panels.count;
-    plan.most_threads = panels.shares;
+    if (!splits_lines(plan, size) || axis_count(plan) > Panels::kMaxAxes) return;
+    Panels copied{}, in_place{};
+    const bool is_cut = cut(copied, plan, dtype, output, kAllCopied);
+    if (is_cut && copied.scratch[plan.operands] <= kNearBytes) {
+        plan.panels = copied;
+    } else {
+        const int operand = operand_in_place(plan, size);
+        if (operand != kAllCopied && cut(in_place, plan, dtype, output, operand)) {
+            plan.panels = in_place;
+        } else if (is_cut) {
+            plan.panels = copied;
+        } else {
+            return;
+        }
+    }
+    plan.tasks = plan.panels.count;
+    plan.most_threads = plan.panels.shares;
 }
 
 ChannelSumPlan panel_plan(const ChannelSumPlan& call, int64_t panel, int64_t& first_block) {
     const Panels& panels = call.panels;
     const int64_t size = panels.size[0];
-    const PanelOrder order(call, size);
-    const int64_t first_row = panels.begin(panel, order.row);
+    const auto* const found = std::find(panels.copied, panels.copied + call.operands, false);
+    const auto in_place = static_cast<int>(found - panels.copied);
+    const PanelOrder order(call, size, in_place < call.operands ? in_place : kAllCopied);
+    const int channels = order.place_of[kChannelAxis], rows = order.place_of[kRowAxis];
+    const int64_t first_row = panels.begin(panel, rows);
     first_block = first_row / call.rows_per_block * call.chunks_per_row;
     ChannelSumPlan plan{};
     plan.operands = call.operands;
     plan.sums = call.sums;
-    plan.first_channel = panels.begin(panel, order.channel);
+    plan.first_channel = panels.begin(panel, channels);
     plan.call_channels = call.channels;
-    const int64_t channels = panels.box[order.channel], rows = panels.box[order.row];
-    plan.channels = std::min(channels, call.channels - plan.first_channel);
-    plan.rows = std::min(rows, call.rows - first_row);
+    plan.channels = panels.count_at(panel, channels, 0);
+    plan.rows = panels.count_at(panel, rows, 0);
     plan.row_length = call.row_length;
     plan.chunk = call.chunk;
     plan.chunks_per_row = call.chunks_per_row;
     plan.rows_per_block = std::min(call.rows_per_block, plan.rows);
     plan.blocks = divide_up(plan.rows, plan.rows_per_block) * plan.chunks_per_row;
-    const int64_t row = plan.row_length * size;
-    const auto fill = [&](int64_t* strides, int64_t stride) {
-        std::fill_n(strides, plan.operands, stride);
+    const auto set = [&](int64_t* strides, int axis) {
+        for (int k = 0; k < call.operands; ++k) strides[k] = panels.stride(order.place_of[axis], k);
     };
-    fill(plan.channel_stride, order.channels_last ? size : rows * row);
-    fill(plan.row_stride, order.channels_last ? channels * row : row);
-    int64_t position[Loops::kMaxOperands];
-    fill(position, order.channels_last ? channels * size : size);
+    set(plan.channel_stride, kChannelAxis);
+    set(plan.row_stride, kRowAxis);
     plan.positions.operands = plan.operands;
-    plan.positions.append(plan.row_length, position);
+    for (int i = 0; i < call.positions.count; ++i) {
+        int64_t strides[Loops::kMaxOperands];
+        set(strides, kFirstPosition + i);
+        plan.positions.append(call.positions.extent[i], strides);
+    }
     plan.positions.merge();
+    walk_rows_as_channels(plan, size);
     plan_walk(plan, size, 1);
     return plan;
 }

@@ -37,7 +37,9 @@ auto work_of(const Plan& plan, long) -> decltype((plan.sums)) {
 template <class Plan>
 PlanSummary summary_of(const Plan& plan) {
     const auto& work = work_of(plan, 0);
-    const char* copies = work.panels.count > 0 ? "panels" : work.is_direct() ? "" : "tiles";
+    const char* copies = work.panels.count > 0 ? work.panels.copies()
+                         : work.is_direct()    ? ""
+                                               : "operands in tiles";
     return {plan.workspace_size, plan.bytes, work.tasks, work.most_threads, copies};
 }
 

@@ -18,7 +18,7 @@ struct PlanSummary {
     int64_t moved;            // bytes of tensors
     int64_t tasks;            // that threads share
     int64_t most_threads;     // that had better do so
-    const char* copies;       // "tiles" or "panels" of operands that are copied; "": none are
+    const char* copies;       // "operands in tiles", or what Panels::copies() says; "": none
 
     int threads() const;  // that a call from this thread would use at most
 };

@@ -25,6 +25,10 @@ constexpr int64_t kFewElements = kStagedElements / 2;
 // Of neighbours in memory, if there are as many, before boxes are made even: shorter runs are no
 // gain.
 constexpr int64_t kShortestRun = kCacheLine / 2;
+// Of neighbours of an operand that is not copied, if they fit.
+constexpr int64_t kRunInPlace = 512;
+// Panels along an axis, at least, so that another one is no loss (measured).
+constexpr int64_t kLeastLed = 8;
 // Of all operands, so that the next panel's lines stay in the second cache, too.
 constexpr int64_t kMostAsked = 512 << 10;
 // Behind an operand's panel: those of powers of two compete for the same places of a cache.
@@ -36,10 +40,10 @@ int64_t elements_of(const Panels& panels, int operand) {
     for (int i = 0; i < panels.axes; ++i) n *= panels.extent(i, operand);
     return n;
 }
-// Whether every operand's panel has at most so many bytes.
+// Whether every operand's copied panel has at most so many bytes.
 bool fits(const Panels& panels, int64_t most) {
     for (int k = 0; k < panels.operands; ++k)
-        if (elements_of(panels, k) > most / panels.size[k]) return false;
+        if (panels.copied[k] && elements_of(panels, k) > most / panels.size[k]) return false;
     return true;
 }
 
@@ -85,7 +89,7 @@ void grow(Panels& panels, int64_t most, int64_t most_of_line) {
         // Neighbours up to a line count more than what else fits.
         const bool are_near =
             magnitude(panels.axis[axis].stride[operand]) == panels.size[operand] &&
-            before * panels.size[operand] < kCacheLine;
+            before * panels.size[operand] < (panels.copied[operand] ? kCacheLine : kRunInPlace);
         box = std::min(extent, 2 * before);
         if (fits(panels, are_near ? most_of_line : most)) continue;
         box = before;
@@ -97,7 +101,7 @@ void grow(Panels& panels, int64_t most, int64_t most_of_line) {
 int64_t count_panels(const Panels& panels) {
     int64_t count = 1;
     for (int i = 0; i < panels.axes; ++i)
-        if (!panels.axis[i].is_whole) count *= divide_up(panels.axis[i].extent[0], panels.box[i]);
+        if (!panels.axis[i].is_whole) count *= panels.count_along(i);
     return count;
 }
 
@@ -131,17 +135,45 @@ int sharing_threads(const Panels& panels, int64_t bytes) {
     return kAnyThreads;
 }
 
-// Boxes of about equal size, and where operands' are in a share's scratch.
-void make_even(Panels& panels) {
+// The axis along which the output's cache lines lie, if panels can have whole ones; else -1.
+int axis_of_lines(const Panels& panels) {
+    const int output = panels.operands - 1;
+    const int64_t size = panels.size[output];
+    int result = -1;
     for (int i = 0; i < panels.axes; ++i) {
         const PanelAxis& axis = panels.axis[i];
-        if (!axis.is_whole)
-            panels.box[i] = round_up(even_part(axis.extent[0], panels.box[i]), axis.unit);
+        const int64_t stride = axis.stride[output];
+        if (axis.extent[output] == 1 || stride % kCacheLine == 0) continue;
+        if (stride != size || panels.extent(i, output) * size < kCacheLine) return -1;
+        result = i;
     }
+    return result;
+}
+
+// Boxes of about equal size, which end where the output's cache lines do if these are streamed.
+void make_even(Panels& panels, const void* output) {
+    const int64_t size = panels.size[panels.operands - 1];
+    const auto behind = static_cast<int64_t>(reinterpret_cast<uintptr_t>(output) % kCacheLine);
+    const int of_lines = panels.streams ? axis_of_lines(panels) : -1;
+    panels.streams = of_lines >= 0 && behind % size == 0;
+    for (int i = 0; i < panels.axes; ++i) {
+        const PanelAxis& axis = panels.axis[i];
+        if (axis.is_whole) continue;
+        const int64_t line = i == of_lines ? kCacheLine / size : 1;
+        const bool fits = line % axis.unit == 0 && behind / size % axis.unit == 0;
+        const int64_t box = even_part(axis.extent[0], panels.box[i]);
+        panels.box[i] = round_up(box, fits ? std::max(line, axis.unit) : axis.unit);
+        if (fits && i == of_lines && axis.extent[0] >= kLeastLed * panels.box[i]) {
+            panels.line_axis = i;
+            panels.lead = behind / size;
+        }
+    }
+    if (panels.line_axis < 0 && behind != 0) panels.streams = false;
     panels.count = count_panels(panels);
     int64_t end = 0;
     for (int k = 0; k < panels.operands; ++k) {
         panels.scratch[k] = end;
+        if (!panels.copied[k]) continue;
         end += round_up(elements_of(panels, k) * panels.size[k], Panels::kAlignment) + kGap;
     }
     panels.scratch[panels.operands] = end;
@@ -160,11 +192,15 @@ TensorView Panels::view(int operand, DataType dtype) const {
 }
 
 bool cut_into_panels(Panels& panels, const PanelAxis* axes, int count, const DataType* dtypes,
-                     int operands, bool writes, int64_t bytes) {
+                     int operands, bool writes, const void* output, int64_t bytes) {
     if (count > Panels::kMaxAxes) return false;
     panels.axes = count;
     panels.operands = operands;
     panels.writes = writes;
+    panels.line_axis = -1;
+    panels.lead = 0;
+    panels.streams =
+        panels.writes && panels.copied[operands - 1] && streaming_pays(bytes, false, Gain::kAlways);
     for (int i = 0; i < count; ++i) {
         panels.axis[i] = axes[i];
         panels.box[i] = std::min(axes[i].unit, axes[i].extent[0]);
@@ -186,7 +222,7 @@ bool cut_into_panels(Panels& panels, const PanelAxis* axes, int count, const Dat
         if (!has_runs(panels, kShortestRun) || count_panels(larger) >= shares) panels = larger;
     }
     if (!has_runs(panels, kShortestRun)) return false;
-    make_even(panels);
+    make_even(panels, output);
     panels.asks = comes_from_memory(bytes) && panels.scratch[operands] <= kMostAsked;
     const int64_t most_shares =
         std::min(panels.count, std::max<int64_t>(1, kMostScratch / panels.scratch[operands]));
@@ -194,15 +230,36 @@ bool cut_into_panels(Panels& panels, const PanelAxis* axes, int count, const Dat
     return most_shares * kWorthThreads >= threads;
 }
 
+int64_t Panels::stride(int i, int operand) const {
+    if (!copied[operand]) return axis[i].stride[operand];
+    int64_t result = size[operand];
+    for (int k = i + 1; k < axes; ++k) result *= extent(k, operand);
+    return result;
+}
+
+int64_t Panels::count_along(int i) const {
+    return divide_up(axis[i].extent[0] + lead_along(i), box[i]);
+}
+
 int64_t Panels::begin(int64_t panel, int i) const {
     if (axis[i].is_whole) return 0;
-    const auto boxes = [&](int k) { return divide_up(axis[k].extent[0], box[k]); };
     const auto stride = [&](int k) { return magnitude(axis[k].stride[operands - 1]); };
     for (int k = 0; k < axes; ++k) {
         const bool is_nearer = stride(k) < stride(i) || (stride(k) == stride(i) && k > i);
-        if (is_nearer && !axis[k].is_whole) panel /= boxes(k);
+        if (is_nearer && !axis[k].is_whole) panel /= count_along(k);
     }
-    return panel % boxes(i) * box[i];
+    return std::max<int64_t>(0, panel % count_along(i) * box[i] - lead_along(i));
+}
+
+int64_t Panels::count_at(int64_t panel, int i, int operand) const {
+    const int64_t first = begin(panel, i), all = axis[i].extent[operand];
+    if (axis[i].is_whole) return all;
+    return std::min(first == 0 ? box[i] - lead_along(i) : box[i], all - first);
+}
+
+const char* Panels::copies() const {
+    const bool are_all = std::all_of(copied, copied + operands, [](bool is) { return is; });
+    return are_all ? "operands in panels" : "some operands in panels";
 }
 
 int64_t Panels::first_of_share(int64_t share) const {

@@ -26,8 +26,13 @@ struct Panels {
     int64_t tasks;   // of a panel, where all have one plan
     int64_t shares;  // of all panels, each with scratch of its own
     int32_t axes, operands;
-    bool writes;               // the last operand is an output
-    bool asks;                 // for the next panel, while one is copied
+    bool writes;        // the last operand is an output
+    bool asks;          // for the next panel, while one is copied
+    bool streams;       // whole cache lines of the output go past the caches
+    int32_t line_axis;  // along which panels end where lines of the output do, or -1
+    int64_t lead;       // what the first panel along that axis lacks
+    // Else the operator runs where the operand lies.
+    bool copied[Loops::kMaxOperands] = {true, true, true};
     PanelAxis axis[kMaxAxes];  // in the order of dense panels, outermost first
     int64_t box[kMaxAxes];     // extent of a panel along an axis
     int64_t size[Loops::kMaxOperands];
@@ -39,19 +44,29 @@ struct Panels {
     int64_t extent(int i, int operand) const {
         return axis[i].is_whole ? axis[i].extent[operand] : box[i];
     }
+    int64_t lead_along(int i) const { return i == line_axis ? lead : 0; }
+    // From one element of a panel to the next along an axis, where the operator runs.
+    int64_t stride(int i, int operand) const;
     int64_t first_of_share(int64_t share) const;
     // A panel's first element along an axis. Neighbours in the last operand come one after the
     // other, so that threads meet in few of its lines.
     int64_t begin(int64_t panel, int i) const;
+    // Panels along an axis that is cut, and the extent of one of them.
+    int64_t count_along(int i) const;
+    int64_t count_at(int64_t panel, int i, int operand) const;
+    // For whoever reads a plan.
+    const char* copies() const;
     uint64_t workspace_size() const { return static_cast<uint64_t>(shares * scratch[operands]); }
     // An operand's dense panel, at an address with its alignment.
     TensorView view(int operand, DataType dtype) const;
 };
 
-// Cuts a call that moves so many bytes into panels. Its axes come in the order that dense panels
-// shall have. False where these are too many, or too long for panels that would gain something.
+// Cuts a call that moves so many bytes into panels, of which `copied` is given. Its axes come in
+// the order that dense panels shall have. `output` is the last operand's memory, if that is
+// written; null where it is still to be allocated, from a cache line on. False where axes are too
+// many, or too long for panels that would gain something.
 bool cut_into_panels(Panels& panels, const PanelAxis* axes, int count, const DataType* dtypes,
-                     int operands, bool writes, int64_t bytes);
+                     int operands, bool writes, const void* output, int64_t bytes);
 
 // Makes a call's plan that of panels with the plan `dense`: kernels use the latter.
 template <class Plan>

@@ -56,7 +56,8 @@ class ChannelSum {
         for (int done = 0, n; done < channels_; done += n) {
             const int64_t left = plan_.inner - (channel_ + done) % plan_.inner;
             n = static_cast<int>(least(left, channels_ - done));
-            load(parameters_ + done, plan_.walked(channel_ + done, row).channel, are_alike ? 1 : n);
+            const int64_t channel = plan_.walked(channel_ + done, row).channel;
+            load(parameters_ + done, plan_.first_channel + channel, are_alike ? 1 : n);
             if (are_alike) std::fill_n(parameters_ + done, n, parameters_[done]);
         }
     }

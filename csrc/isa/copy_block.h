@@ -36,6 +36,16 @@ inline void copy_short_runs(char* to, const char* from, CopyAxis outer, CopyAxis
 // Never inlined: where it is, registers run out and runs of four bytes take 1.7 times as long.
 AG_NOINLINE inline void copy_runs(char* to, const char* from, CopyAxis outer, CopyAxis inner,
                                   int64_t bytes, CopyAhead ahead = {}) {
+    if (ahead.streams && bytes >= kCacheLine) {
+        for (int64_t i = 0; i < outer.count; ++i) {
+            for (int64_t j = 0; j < inner.count; ++j) {
+                const char* const f = from + i * outer.from + j * inner.from;
+                ask_ahead(f, ahead.from, static_cast<int>(bytes));
+                stream_run(to + i * outer.to + j * inner.to, f, static_cast<size_t>(bytes));
+            }
+        }
+        return;
+    }
     if (bytes < 8) return copy_short_runs<4>(to, from, outer, inner, bytes, ahead);
     if (bytes < 16) return copy_short_runs<8>(to, from, outer, inner, bytes, ahead);
     if (bytes < 32) return copy_short_runs<16>(to, from, outer, inner, bytes, ahead);
@@ -151,7 +161,7 @@ AG_INLINE void copy_transposed(char* to, const char* from, CopyAxis lines, CopyA
     const auto copy = [&](char* t, const char* f, int64_t pitch, int64_t n, int64_t count,
                           CopyAhead asked) {
         store_columns(t, columns.to, reinterpret_cast<const T*>(f), pitch, static_cast<int>(n),
-                      static_cast<int>(count), false, asked);
+                      static_cast<int>(count), asked.streams, asked);
     };
     if (columns.count < kLanes) {
         // Whole vectors are read of lines: by way of some that are as long.
@@ -160,9 +170,9 @@ AG_INLINE void copy_transposed(char* to, const char* from, CopyAxis lines, CopyA
         for (int64_t first = 0; first < lines.count; first += kMost) {
             const CopyAxis some = {least(kMost, lines.count - first), lines.from, kLanes * kSize};
             copy_runs(reinterpret_cast<char*>(apart), from + first * lines.from, {1, 0, 0}, some,
-                      columns.count * kSize, {ahead.from, 0});
+                      columns.count * kSize, {ahead.from, 0, false});
             copy(to + first * kSize, reinterpret_cast<char*>(apart), kLanes, some.count,
-                 columns.count, {0, ahead.to});
+                 columns.count, {0, ahead.to, ahead.streams});
         }
         return;
     }

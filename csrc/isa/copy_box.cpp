@@ -1,20 +1,64 @@
 #include "isa/copy_box.h"
 
 #include "isa/copy_block.h"
+#include "isa/stream.h"
 
 namespace ascend_grad {
 namespace {
 
 constexpr int64_t kNear = 4096;  // elements
+// Bytes of a part of a large box, whose lines on both sides stay in the nearest caches, measured.
+constexpr int64_t kPartBytes = 32 << 10;
+
+// The next axis of the run of elements that follow each other on one side, -1 if it has all.
+// `stride` of an axis, `extent` of the part, by axis.
+template <class Stride>
+int after_run(const CopyAxis* axes, int count, const int64_t* extent, const Stride& stride,
+              int64_t& run) {
+    bool is_in_run[kCopyAxes] = {};
+    run = 1;
+    for (;;) {
+        int next = -1;
+        for (int i = 0; i < count; ++i) {
+            const bool is_nearer =
+                next < 0 || bytes_apart(stride(axes[i])) < bytes_apart(stride(axes[next]));
+            if (!is_in_run[i] && axes[i].count > 1 && is_nearer) next = i;
+        }
+        if (next < 0) return -1;
+        run *= extent[next];
+        if (extent[next] < axes[next].count) return next;
+        is_in_run[next] = true;
+    }
+}
+
+// Extents of parts of at most `most` elements, with runs as long as possible on both sides.
+void cut_into_parts(const CopyAxis* axes, int count, int64_t most, int64_t* extent) {
+    for (int i = 0; i < count; ++i) extent[i] = 1;
+    int64_t elements = 1;
+    for (;;) {
+        int64_t run_from, run_to;
+        const int from = after_run(
+            axes, count, extent, [](const CopyAxis& a) { return a.from; }, run_from);
+        const int to = after_run(
+            axes, count, extent, [](const CopyAxis& a) { return a.to; }, run_to);
+        const int axis = from >= 0 && (to < 0 || run_from <= run_to) ? from : to;
+        if (axis < 0) return;
+        const int64_t longer = least(2 * extent[axis], axes[axis].count);
+        if (elements / extent[axis] * longer > most) break;
+        elements = elements / extent[axis] * longer;
+        extent[axis] = longer;
+    }
+    for (int i = 0; i < count; ++i) {
+        const int64_t parts = (axes[i].count + extent[i] - 1) / extent[i];
+        const int64_t even = (axes[i].count + parts - 1) / parts;
+        extent[i] =
+            extent[i] < kLanes ? even : least(axes[i].count, (even + kLanes - 1) / kLanes * kLanes);
+    }
+}
 
 template <class T>
-void copy_box_of(char* to, const char* from, CopyAxis* axes, int count, CopyAhead ahead) {
+void copy_part(char* to, const char* from, CopyAxis* axes, int left, CopyAhead ahead) {
     constexpr int64_t kSize = sizeof(T);
-    join(axes, count);
-    int left = 0;
-    for (int i = 0; i < count; ++i)
-        if (axes[i].count != 1) axes[left++] = axes[i];
-    while (left < 3) axes[left++] = {1, 0, 0};
     // Those along which neighbours are neighbours come last, before them what lies nearest.
     const auto rank = [&](const CopyAxis& a) {
         if (a.count == 1) return INT64_MAX;
@@ -42,6 +86,53 @@ void copy_box_of(char* to, const char* from, CopyAxis* axes, int count, CopyAhea
                           inner, nullptr, ahead);
         }
     }
+}
+
+// Part after part in the order of what is written, asking for the lines of the next one.
+template <class T>
+void copy_parts(char* to, const char* from, CopyAxis* axes, int count, bool streams) {
+    for (int i = 1; i < count; ++i)
+        for (int j = i; j > 0 && bytes_apart(axes[j - 1].to) < bytes_apart(axes[j].to); --j)
+            std::swap(axes[j - 1], axes[j]);
+    int64_t extent[kCopyAxes], parts[kCopyAxes], all = 1;
+    cut_into_parts(axes, count, kPartBytes / static_cast<int64_t>(sizeof(T)), extent);
+    for (int i = 0; i < count; ++i) all *= parts[i] = (axes[i].count + extent[i] - 1) / extent[i];
+    const auto place = [&](int64_t part, int64_t* first, int64_t& from_offset, int64_t& to_offset) {
+        from_offset = to_offset = 0;
+        for (int i = count - 1; i >= 0; --i) {
+            first[i] = part % parts[i] * extent[i];
+            part /= parts[i];
+            from_offset += first[i] * axes[i].from;
+            to_offset += first[i] * axes[i].to;
+        }
+    };
+    int64_t first[kCopyAxes], next[kCopyAxes], f, t, next_f, next_t;
+    for (int64_t part = 0; part < all; ++part) {
+        place(part, first, f, t);
+        place(part + 1 < all ? part + 1 : part, next, next_f, next_t);
+        CopyAxis some[kCopyAxes];
+        for (int i = 0; i < count; ++i)
+            some[i] = {least(extent[i], axes[i].count - first[i]), axes[i].from, axes[i].to};
+        copy_part<T>(to + t, from + f, some, count,
+                     {next_f - f, streams ? 0 : next_t - t, streams});
+    }
+}
+
+template <class T>
+void copy_box_of(char* to, const char* from, CopyAxis* axes, int count, CopyAhead ahead) {
+    join(axes, count);
+    int left = 0;
+    for (int i = 0; i < count; ++i)
+        if (axes[i].count != 1) axes[left++] = axes[i];
+    while (left < 3) axes[left++] = {1, 0, 0};
+    int64_t bytes = sizeof(T);
+    for (int i = 0; i < left; ++i) bytes *= axes[i].count;
+    if (bytes > 2 * kPartBytes && ahead.from == 0 && ahead.to == 0) {
+        copy_parts<T>(to, from, axes, left, ahead.streams);
+    } else {
+        copy_part<T>(to, from, axes, left, ahead);
+    }
+    if (ahead.streams) stream_fence();
 }
 
 }  // namespace

@@ -18,7 +18,11 @@ struct CopyAxis {
 // whole runs and whole blocks are asked for, not elements one by one.
 struct CopyAhead {
     int64_t from = 0, to = 0;
+    bool streams = false;  // whole cache lines that are written go past the caches
 };
+
+// Axes of a box, at most.
+constexpr int kCopyAxes = 6;
 
 // By copy_box_index(). There is room for three axes at least; their order is free, and changed.
 using CopyBox = void (*)(char* to, const char* from, CopyAxis* axes, int count, CopyAhead ahead);

@@ -13,7 +13,10 @@ namespace ascend_grad {
 void copy_panel(const Panels& panels, int64_t panel, int64_t next, int operand, char* memory,
                 char* scratch, bool takes_back);
 
-// Calls run(addresses of the operands' scratch, panel) for every panel.
+// Where an operand's panel begins.
+char* panel_in_place(const Panels& panels, int64_t panel, int operand, char* memory);
+
+// Calls run(addresses of the operands' panels, panel) for every panel.
 template <class Run>
 void run_panels(const Panels& panels, char* const* memory, void* workspace, int threads,
                 const Run& run) {
@@ -23,14 +26,17 @@ void run_panels(const Panels& panels, char* const* memory, void* workspace, int 
         for (int64_t share = begin; share < end; ++share) {
             char* const scratch = static_cast<char*>(workspace) + share * scratch_bytes;
             char* at[Loops::kMaxOperands];
-            for (int k = 0; k < panels.operands; ++k) at[k] = scratch + panels.scratch[k];
             const int64_t last = panels.first_of_share(share + 1);
             for (int64_t panel = panels.first_of_share(share); panel < last; ++panel) {
                 const int64_t next = panels.asks && panel + 1 < last ? panel + 1 : panel;
-                for (int k = 0; k < inputs; ++k)
-                    copy_panel(panels, panel, next, k, memory[k], at[k], false);
+                for (int k = 0; k < panels.operands; ++k) {
+                    at[k] = panels.copied[k] ? scratch + panels.scratch[k]
+                                             : panel_in_place(panels, panel, k, memory[k]);
+                    if (panels.copied[k] && k < inputs)
+                        copy_panel(panels, panel, next, k, memory[k], at[k], false);
+                }
                 run(at, panel);
-                if (panels.writes)
+                if (panels.writes && panels.copied[inputs])
                     copy_panel(panels, panel, next, inputs, memory[inputs], at[inputs], true);
             }
         }

@@ -37,8 +37,7 @@ class Plan(dict[str, Any]):
         lines += [f"input: {_tensor_text(*tensor)}" for tensor in self["inputs"]]
         lines += [f"output: {_tensor_text(*tensor)}" for tensor in self["outputs"]]
         lines.append(f"moves: {self['moved_bytes']} bytes")
-        copies = self["copies"]
-        lines.append(f"copies: {f'operands in {copies}' if copies else 'none'}")
+        lines.append(f"copies: {self['copies'] or 'none'}")
         lines.append(f"tasks: {self['tasks']}, threads: at most {self['threads']}")
         return "\n".join([*lines, f"workspace: {self['workspace_size']} bytes"])
 

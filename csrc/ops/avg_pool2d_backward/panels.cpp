@@ -71,7 +71,7 @@ void cut(const Op::Args& args, Op::Plan& plan) {
     }
     Panels panels{};
     const DataType dtypes[] = {plan.dtype, plan.dtype};
-    if (!cut_into_panels(panels, axes, rank, dtypes, 2, true, plan.bytes)) return;
+    if (!cut_into_panels(panels, axes, rank, dtypes, 2, true, tensors[1]->data, plan.bytes)) return;
     TensorView views[2];
     for (int k = 0; k < 2; ++k) {
         const TensorView dense = panels.view(k, plan.dtype);

@@ -67,7 +67,9 @@ void cut(const Op::Args& args, Op::Plan& plan) {
     }
     Panels panels{};
     const DataType dtypes[] = {plan.dtype, plan.dtype, plan.out_dtype};
-    if (!cut_into_panels(panels, axes, count, dtypes, 3, true, plan.bytes)) return;
+    if (!cut_into_panels(panels, axes, count, dtypes, 3, true, args.tensors[Op::kOut]->data,
+                         plan.bytes))
+        return;
     TensorView views[3];
     Op::Args dense_args = args;
     dense_args.dim = place;
