@@ -1,4 +1,4 @@
-// Memory for results that is used again: fresh pages cost more than computing what fills them.
+// Memory for results and workspaces that is used again: fresh pages cost more than computing what fills them.
 #pragma once
 
 #include <cstddef>

@@ -6,17 +6,23 @@
 #include <cstdlib>
 #include <new>
 
+#include "blocks.h"
 #include "errors.h"
 #include "instances.h"
 
 namespace ascend_grad::python {
 
 void Workspace::Free::operator()(void* pointer) const {
-    std::free(pointer);
+    if (block_bytes == 0) return std::free(pointer);
+    return_block({pointer, block_bytes});
 }
 
 Workspace::Workspace(uint64_t size) {
     if (size <= sizeof(small_)) return;
+    if (const Block block = take_block(size); block.address != nullptr) {
+        large_ = {block.address, Free{block.size}};
+        return;
+    }
     large_.reset(std::aligned_alloc(64, (size + 63) / 64 * 64));
     if (large_ == nullptr) throw std::bad_alloc();
 }

@@ -25,10 +25,11 @@ class Workspace {
 
   private:
     struct Free {
+        size_t block_bytes;  // 0: not of a block
         void operator()(void* pointer) const;
     };
     alignas(64) unsigned char small_[1024];
-    std::unique_ptr<void, Free> large_;
+    std::unique_ptr<void, Free> large_{nullptr, Free{0}};
 };
 
 // How many forks lie between the first process and this one.
