@@ -151,6 +151,16 @@ bool cut(Panels& panels, const ChannelSumPlan& plan, DataType dtype, const void*
                            output, plan.bytes);
 }
 
+// The same of which as many operands as possible are walked where they lie, without tiles.
+bool cut_in_place(Panels& panels, const ChannelSumPlan& plan, DataType dtype, const void* output) {
+    const int operand = operand_in_place(plan, static_cast<int64_t>(data_type_size(dtype)));
+    if (operand == kAllCopied || !cut(panels, plan, dtype, output, operand)) return false;
+    ChannelSumPlan call = plan;
+    call.panels = panels;
+    int64_t first_block;
+    return panel_plan(call, panels.count / 2, first_block).is_direct();
+}
+
 }  // namespace
 
 void take_panels(ChannelSumPlan& plan, DataType dtype, const void* output) {
@@ -161,17 +171,13 @@ void take_panels(ChannelSumPlan& plan, DataType dtype, const void* output) {
     if (!splits_lines(plan, size) || axis_count(plan) > Panels::kMaxAxes) return;
     Panels copied{}, in_place{};
     const bool is_cut = cut(copied, plan, dtype, output, kAllCopied);
-    if (is_cut && copied.scratch[plan.operands] <= kNearBytes) {
+    const bool are_near = is_cut && copied.scratch[plan.operands] <= kNearBytes;
+    if (!are_near && cut_in_place(in_place, plan, dtype, output)) {
+        plan.panels = in_place;
+    } else if (is_cut) {
         plan.panels = copied;
     } else {
-        const int operand = operand_in_place(plan, size);
-        if (operand != kAllCopied && cut(in_place, plan, dtype, output, operand)) {
-            plan.panels = in_place;
-        } else if (is_cut) {
-            plan.panels = copied;
-        } else {
-            return;
-        }
+        return;
     }
     plan.tasks = plan.panels.count;
     plan.most_threads = plan.panels.shares;
