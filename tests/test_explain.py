@@ -40,7 +40,7 @@ SMALL, LARGE = np.zeros((2, 3, 4, 4), FLOAT32), np.zeros((2, 3, 8, 8), FLOAT32)
         (
             "prelu_backward",
             {"grad_output": PERMUTED, "input": PERMUTED, "weight": PERMUTED_CHANNELS},
-            "operands in panels",
+            "some operands in panels",
         ),
         (
             "prelu_backward",

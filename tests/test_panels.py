@@ -258,9 +258,9 @@ NHWC, CHWN, WCHN = (0, 2, 3, 1), (1, 2, 3, 0), (3, 1, 2, 0)
 LARGE = {
     "prelu where inputs lie": (prelu, (48, 40, 36, 36), NHWC, WCHN),
     "prelu where the result lies": (prelu, (33, 40, 40, 40), WCHN, NHWC),
-    "prelu of rows where inputs lie": (prelu, (32, 18, 62, 62), (2, 3, 0, 1), WCHN),
-    "prelu from copies": (prelu, (24, 160, 24, 24), CHWN, NHWC),
-    "prelu of rows from copies": (prelu, (144, 40, 20, 24), NHWC, WCHN),
+    "prelu where rows of inputs lie": (prelu, (32, 18, 62, 62), (2, 3, 0, 1), WCHN),
+    "prelu of many channels": (prelu, (24, 160, 24, 24), CHWN, NHWC),
+    "prelu of many batch items": (prelu, (144, 40, 20, 24), NHWC, WCHN),
     "softmax": (softmax, (24, 160, 24, 24), CHWN, NHWC, 2),
     "pooling": (pooling, (64, 160, 24, 24), CHWN, NHWC, 3, 2, 1),
 }

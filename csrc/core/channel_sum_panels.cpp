@@ -153,8 +153,12 @@ bool cut(Panels& panels, const ChannelSumPlan& plan, DataType dtype, const void*
 
 // The same of which as many operands as possible are walked where they lie, without tiles.
 bool cut_in_place(Panels& panels, const ChannelSumPlan& plan, DataType dtype, const void* output) {
+    // Shorter ones are copied faster (measured).
+    constexpr int64_t kShortestRun = 2048;
     const int operand = operand_in_place(plan, static_cast<int64_t>(data_type_size(dtype)));
-    if (operand == kAllCopied || !cut(panels, plan, dtype, output, operand)) return false;
+    if (operand == kAllCopied || !cut(panels, plan, dtype, output, operand) ||
+        panels.run(operand) < kShortestRun)
+        return false;
     ChannelSumPlan call = plan;
     call.panels = panels;
     int64_t first_block;
@@ -164,21 +168,12 @@ bool cut_in_place(Panels& panels, const ChannelSumPlan& plan, DataType dtype, co
 }  // namespace
 
 void take_panels(ChannelSumPlan& plan, DataType dtype, const void* output) {
-    // All operands' panels, copied, that stay near: reading them where they lie gains nothing
-    // (measured).
-    constexpr int64_t kNearBytes = int64_t{2} << 20;
     const auto size = static_cast<int64_t>(data_type_size(dtype));
     if (!splits_lines(plan, size) || axis_count(plan) > Panels::kMaxAxes) return;
-    Panels copied{}, in_place{};
-    const bool is_cut = cut(copied, plan, dtype, output, kAllCopied);
-    const bool are_near = is_cut && copied.scratch[plan.operands] <= kNearBytes;
-    if (!are_near && cut_in_place(in_place, plan, dtype, output)) {
-        plan.panels = in_place;
-    } else if (is_cut) {
-        plan.panels = copied;
-    } else {
+    Panels panels{};
+    if (!cut_in_place(panels, plan, dtype, output) && !cut(panels, plan, dtype, output, kAllCopied))
         return;
-    }
+    plan.panels = panels;
     plan.tasks = plan.panels.count;
     plan.most_threads = plan.panels.shares;
 }

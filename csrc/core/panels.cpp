@@ -25,8 +25,8 @@ constexpr int64_t kFewElements = kStagedElements / 2;
 // Of neighbours in memory, if there are as many, before boxes are made even: shorter runs are no
 // gain.
 constexpr int64_t kShortestRun = kCacheLine / 2;
-// Of neighbours of an operand that is not copied, if they fit.
-constexpr int64_t kRunInPlace = 512;
+// Of an operand that is not copied, if it fits.
+constexpr int64_t kRunInPlace = 4096;
 // Panels along an axis, at least, so that another one is no loss (measured).
 constexpr int64_t kLeastLed = 8;
 // Of all operands, so that the next panel's lines stay in the second cache, too.
@@ -86,12 +86,13 @@ void grow(Panels& panels, int64_t most, int64_t most_of_line) {
         if (operand < 0) return;
         int64_t& box = panels.box[axis];
         const int64_t before = box, extent = panels.axis[axis].extent[operand];
-        // Neighbours up to a line count more than what else fits.
-        const bool are_near =
-            magnitude(panels.axis[axis].stride[operand]) == panels.size[operand] &&
-            before * panels.size[operand] < (panels.copied[operand] ? kCacheLine : kRunInPlace);
+        // Neighbours up to a line, and runs that are walked, count more than what else fits.
+        const bool counts = panels.copied[operand] ? magnitude(panels.axis[axis].stride[operand]) ==
+                                                             panels.size[operand] &&
+                                                         before * panels.size[operand] < kCacheLine
+                                                   : shortest < kRunInPlace;
         box = std::min(extent, 2 * before);
-        if (fits(panels, are_near ? most_of_line : most)) continue;
+        if (fits(panels, counts ? most_of_line : most)) continue;
         box = before;
         is_done[operand] = true;
     }
@@ -255,6 +256,11 @@ int64_t Panels::count_at(int64_t panel, int i, int operand) const {
     const int64_t first = begin(panel, i), all = axis[i].extent[operand];
     if (axis[i].is_whole) return all;
     return std::min(first == 0 ? box[i] - lead_along(i) : box[i], all - first);
+}
+
+int64_t Panels::run(int operand) const {
+    int next;
+    return run_of(*this, operand, next);
 }
 
 const char* Panels::copies() const {

@@ -54,6 +54,8 @@ struct Panels {
     // Panels along an axis that is cut, and the extent of one of them.
     int64_t count_along(int i) const;
     int64_t count_at(int64_t panel, int i, int operand) const;
+    // Bytes of an operand's panel that follow each other where the tensor is dense.
+    int64_t run(int operand) const;
     // For whoever reads a plan.
     const char* copies() const;
     uint64_t workspace_size() const { return static_cast<uint64_t>(shares * scratch[operands]); }
