@@ -100,8 +100,8 @@ bool lie_alike(const ChannelSumPlan& plan, int k, int other) {
     return true;
 }
 
-// Whether what lies nearest in an operand is walked in the order of memory for longer than a run of
-// channels, or rows: on along positions, or in the other one of these.
+// Whether what lies nearest in an operand is walked in the order of memory: positions, or channels,
+// or rows, behind whose run the next position's follows, or that of the other one of these.
 bool is_walked_in_place(const ChannelSumPlan& plan, int operand, int64_t size) {
     const int64_t channel = plan.channel_stride[operand], row = plan.row_stride[operand];
     if (plan.positions.count == 0) return false;
@@ -109,7 +109,8 @@ bool is_walked_in_place(const ChannelSumPlan& plan, int operand, int64_t size) {
     const auto goes_on = [&](int64_t count, int64_t other) {
         return position == count * size || other == count * size;
     };
-    if (position == size) return true;
+    // Rows in pieces pay in 16 bit only (measured).
+    if (position == size) return size == 2 || has_runs_of_positions(plan, operand, size);
     if (channel == size) return goes_on(plan.channels, row);
     return row == size && plan.rows_per_block == 1 && goes_on(plan.rows, channel);
 }
