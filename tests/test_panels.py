@@ -264,7 +264,8 @@ LARGE = {
     "softmax": (softmax, (24, 160, 24, 24), CHWN, NHWC, 2),
     "pooling": (pooling, (64, 160, 24, 24), CHWN, NHWC, 3, 2, 1),
 }
-"""Calls of more than 24 MiB, whose results may go past the caches: operator, shape, orders, others."""
+"""Calls of more than 24 MiB, whose results may go past the caches: operator, shape, orders of inputs
+and results, other arguments."""
 
 
 @pytest.mark.parametrize("behind", [0, 16, 60])
@@ -302,3 +303,37 @@ def test_batch_norm_of_inputs_in_two_orders(orders: tuple[Layout, Layout]) -> No
     call()
     for placed, expected in zip(got, want, strict=True):
         assert_same_bits(placed.array, expected.array)
+
+
+@pytest.mark.parametrize("make", [prelu, batch_norm])
+def test_strides_of_single_batch_items(make: Callable[..., Prepared]) -> None:
+    """These strides lead nowhere, and differ between operands that lie alike."""
+    shape = (1, 17, 21, 39)
+    call, want = make(Arrays(ORDERS[0], ORDERS[0], FLOAT32), shape)
+    call()
+    for strides in itertools.product((0, 68, 1 << 40), repeat=3):
+        for orders in itertools.product(((0, 3, 2, 1), (3, 2, 0, 1), (0, 3, 1, 2)), repeat=3):
+            call, got = make(StridesOfOne(orders, strides), shape)
+            call()
+            for placed, expected in zip(got, want, strict=True):
+                assert_same_bits(placed.array, expected.array, f"{orders} {strides}")
+
+
+class StridesOfOne(Arrays):
+    """Two inputs and a result, each in its order and with its stride of batch items."""
+
+    def __init__(self, orders: tuple[Layout, ...], strides: tuple[int, ...]):
+        super().__init__(orders[0], orders[2], FLOAT32)
+        self.orders, self.strides = list(orders[:2]), list(strides)
+
+    def strided(self, array: np.ndarray) -> np.ndarray:
+        strides = (self.strides.pop(0), *array.strides[1:])
+        return np.lib.stride_tricks.as_strided(array, array.shape, strides)
+
+    def input(self, *shape: int) -> np.ndarray:
+        self.inputs = self.orders.pop(0)
+        return self.strided(super().input(*shape))
+
+    def result(self, *shape: int, dtype: np.dtype | None = None) -> Placed:
+        placed = super().result(*shape, dtype=dtype)
+        return Placed(self.strided(placed.array), placed.buffer, placed.offset, placed.before)

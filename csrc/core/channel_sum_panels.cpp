@@ -51,8 +51,9 @@ bool splits_lines(const ChannelSumPlan& plan, int64_t size) {
     return across > 0 || along == plan.operands || is_result;
 }
 
+constexpr int kAllCopied = -1;  // Panels::in_place
+
 // The axes of a call: channels, rows, and the loops of positions.
-constexpr int kAllCopied = -1;  // for an operand that is not
 constexpr int kChannelAxis = 0, kRowAxis = 1, kFirstPosition = 2;
 int axis_count(const ChannelSumPlan& plan) {
     return kFirstPosition + plan.positions.count;
@@ -106,13 +107,14 @@ bool is_walked_in_place(const ChannelSumPlan& plan, int operand, int64_t size) {
     const int64_t channel = plan.channel_stride[operand], row = plan.row_stride[operand];
     if (plan.positions.count == 0) return false;
     const int64_t position = plan.positions.stride[plan.positions.count - 1][operand];
-    const auto goes_on = [&](int64_t count, int64_t other) {
-        return position == count * size || other == count * size;
+    const auto goes_on = [&](int64_t count, int64_t other, int64_t others) {
+        return position == count * size || (others > 1 && other == count * size);
     };
     // Rows in pieces pay in 16 bit only (measured).
     if (position == size) return size == 2 || has_runs_of_positions(plan, operand, size);
-    if (channel == size) return goes_on(plan.channels, row);
-    return row == size && plan.rows_per_block == 1 && goes_on(plan.rows, channel);
+    if (channel == size && plan.channels > 1) return goes_on(plan.channels, row, plan.rows);
+    return row == size && plan.rows > 1 && plan.rows_per_block == 1 &&
+           goes_on(plan.rows, channel, plan.channels);
 }
 
 // The operand that as many others as possible lie alike, but not all, and that is walked where it
@@ -131,8 +133,7 @@ int operand_in_place(const ChannelSumPlan& plan, int64_t size) {
 
 // Cuts the call into panels of which those operands are not copied that lie as this one does; all
 // are, if it is kAllCopied.
-bool cut(Panels& panels, const ChannelSumPlan& plan, DataType dtype, const void* output,
-         int in_place) {
+bool cut(ChannelSumPlan& plan, DataType dtype, const void* output, int in_place) {
     const int count = axis_count(plan);
     const auto size = static_cast<int64_t>(data_type_size(dtype));
     const PanelOrder order(plan, size, in_place);
@@ -147,23 +148,22 @@ bool cut(Panels& panels, const ChannelSumPlan& plan, DataType dtype, const void*
     }
     const DataType dtypes[] = {dtype, dtype, dtype};
     for (int k = 0; k < plan.operands; ++k)
-        panels.copied[k] = in_place == kAllCopied || !lie_alike(plan, in_place, k);
-    return cut_into_panels(panels, axes, count, dtypes, plan.operands, plan.operands > kInputs,
+        plan.panels.copied[k] = in_place == kAllCopied || !lie_alike(plan, in_place, k);
+    plan.panels.in_place = static_cast<int8_t>(in_place);
+    return cut_into_panels(plan.panels, axes, count, dtypes, plan.operands, plan.operands > kInputs,
                            output, plan.bytes);
 }
 
-// The same of which as many operands as possible are walked where they lie, without tiles.
-bool cut_in_place(Panels& panels, const ChannelSumPlan& plan, DataType dtype, const void* output) {
-    // Shorter ones are copied faster (measured).
-    constexpr int64_t kShortestRun = 2048;
+// The same of which as many operands as possible are walked where they lie. No tiles are made of
+// the middle panel, which stands for all.
+bool cut_in_place(ChannelSumPlan& plan, DataType dtype, const void* output) {
+    constexpr int64_t kFewestBytes = 2048;  // of a run: shorter ones are copied faster (measured)
     const int operand = operand_in_place(plan, static_cast<int64_t>(data_type_size(dtype)));
-    if (operand == kAllCopied || !cut(panels, plan, dtype, output, operand) ||
-        panels.run(operand) < kShortestRun)
+    if (operand == kAllCopied || !cut(plan, dtype, output, operand) ||
+        plan.panels.run(operand) < kFewestBytes)
         return false;
-    ChannelSumPlan call = plan;
-    call.panels = panels;
     int64_t first_block;
-    return panel_plan(call, panels.count / 2, first_block).is_direct();
+    return panel_plan(plan, plan.panels.count / 2, first_block).is_direct();
 }
 
 }  // namespace
@@ -171,10 +171,10 @@ bool cut_in_place(Panels& panels, const ChannelSumPlan& plan, DataType dtype, co
 void take_panels(ChannelSumPlan& plan, DataType dtype, const void* output) {
     const auto size = static_cast<int64_t>(data_type_size(dtype));
     if (!splits_lines(plan, size) || axis_count(plan) > Panels::kMaxAxes) return;
-    Panels panels{};
-    if (!cut_in_place(panels, plan, dtype, output) && !cut(panels, plan, dtype, output, kAllCopied))
+    if (!cut_in_place(plan, dtype, output) && !cut(plan, dtype, output, kAllCopied)) {
+        plan.panels.count = 0;
         return;
-    plan.panels = panels;
+    }
     plan.tasks = plan.panels.count;
     plan.most_threads = plan.panels.shares;
 }
@@ -182,9 +182,7 @@ void take_panels(ChannelSumPlan& plan, DataType dtype, const void* output) {
 ChannelSumPlan panel_plan(const ChannelSumPlan& call, int64_t panel, int64_t& first_block) {
     const Panels& panels = call.panels;
     const int64_t size = panels.size[0];
-    const auto* const found = std::find(panels.copied, panels.copied + call.operands, false);
-    const auto in_place = static_cast<int>(found - panels.copied);
-    const PanelOrder order(call, size, in_place < call.operands ? in_place : kAllCopied);
+    const PanelOrder order(call, size, panels.in_place);
     const int channels = order.place_of[kChannelAxis], rows = order.place_of[kRowAxis];
     const int64_t first_row = panels.begin(panel, rows);
     first_block = first_row / call.rows_per_block * call.chunks_per_row;

@@ -151,25 +151,33 @@ int axis_of_lines(const Panels& panels) {
     return result;
 }
 
-// Boxes of about equal size, which end where the output's cache lines do if these are streamed.
-void make_even(Panels& panels, const void* output) {
+// Has panels end where the output's cache lines do. False, with nothing done, where they cannot, or
+// where one more of a few along that axis would cost more than whole lines gain.
+bool align_to_lines(Panels& panels, const void* output) {
+    const int i = axis_of_lines(panels);
     const int64_t size = panels.size[panels.operands - 1];
     const auto behind = static_cast<int64_t>(reinterpret_cast<uintptr_t>(output) % kCacheLine);
-    const int of_lines = panels.streams ? axis_of_lines(panels) : -1;
-    panels.streams = of_lines >= 0 && behind % size == 0;
+    if (i < 0 || behind % size != 0) return false;
+    const PanelAxis& axis = panels.axis[i];
+    const int64_t line = kCacheLine / size, lead = behind / size;
+    if (axis.is_whole || panels.box[i] >= axis.extent[0]) return lead == 0;
+    const int64_t box = round_up(panels.box[i], line);
+    if (line % axis.unit != 0 || lead % axis.unit != 0) return false;
+    if (lead > 0 && axis.extent[0] < kLeastLed * box) return false;
+    panels.box[i] = box;
+    panels.line_axis = i;
+    panels.lead = lead;
+    return true;
+}
+
+// Boxes of about equal size, and where operands' are in a share's scratch.
+void make_even(Panels& panels, const void* output) {
     for (int i = 0; i < panels.axes; ++i) {
         const PanelAxis& axis = panels.axis[i];
-        if (axis.is_whole) continue;
-        const int64_t line = i == of_lines ? kCacheLine / size : 1;
-        const bool fits = line % axis.unit == 0 && behind / size % axis.unit == 0;
-        const int64_t box = even_part(axis.extent[0], panels.box[i]);
-        panels.box[i] = round_up(box, fits ? std::max(line, axis.unit) : axis.unit);
-        if (fits && i == of_lines && axis.extent[0] >= kLeastLed * panels.box[i]) {
-            panels.line_axis = i;
-            panels.lead = behind / size;
-        }
+        if (!axis.is_whole)
+            panels.box[i] = round_up(even_part(axis.extent[0], panels.box[i]), axis.unit);
     }
-    if (panels.line_axis < 0 && behind != 0) panels.streams = false;
+    panels.streams = panels.streams && align_to_lines(panels, output);
     panels.count = count_panels(panels);
     int64_t end = 0;
     for (int k = 0; k < panels.operands; ++k) {

@@ -33,6 +33,7 @@ struct Panels {
     int64_t lead;       // what the first panel along that axis lacks
     // Else the operator runs where the operand lies.
     bool copied[Loops::kMaxOperands] = {true, true, true};
+    int8_t in_place = -1;  // one of these operands, in whose order scratch lies; -1: all are copied
     PanelAxis axis[kMaxAxes];  // in the order of dense panels, outermost first
     int64_t box[kMaxAxes];     // extent of a panel along an axis
     int64_t size[Loops::kMaxOperands];
@@ -65,8 +66,8 @@ struct Panels {
 
 // Cuts a call that moves so many bytes into panels, of which `copied` is given. Its axes come in
 // the order that dense panels shall have. `output` is the last operand's memory, if that is
-// written; null where it is still to be allocated, from a cache line on. False where axes are too
-// many, or too long for panels that would gain something.
+// written; null where it is still to be allocated, which is expected from a cache line on. False
+// where axes are too many, or too long for panels that would gain something.
 bool cut_into_panels(Panels& panels, const PanelAxis* axes, int count, const DataType* dtypes,
                      int operands, bool writes, const void* output, int64_t bytes);
 

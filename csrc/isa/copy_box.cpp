@@ -127,6 +127,7 @@ void copy_box_of(char* to, const char* from, CopyAxis* axes, int count, CopyAhea
     while (left < 3) axes[left++] = {1, 0, 0};
     int64_t bytes = sizeof(T);
     for (int i = 0; i < left; ++i) bytes *= axes[i].count;
+    // Of two parts there is little to ask for.
     if (bytes > 2 * kPartBytes && ahead.from == 0 && ahead.to == 0) {
         copy_parts<T>(to, from, axes, left, ahead.streams);
     } else {

@@ -9,6 +9,7 @@ namespace ascend_grad {
 
 void copy_panel(const Panels& panels, int64_t panel, int64_t next, int operand, char* memory,
                 char* scratch, bool takes_back) {
+    static_assert(Panels::kMaxAxes <= kCopyAxes);
     CopyAxis axes[Panels::kMaxAxes];
     const int64_t size = panels.size[operand];
     int64_t pitch = size, ahead = 0;
