@@ -264,8 +264,8 @@ LARGE = {
     "softmax": (softmax, (24, 160, 24, 24), CHWN, NHWC, 2),
     "pooling": (pooling, (64, 160, 24, 24), CHWN, NHWC, 3, 2, 1),
 }
-"""Calls of more than 24 MiB, whose results may go past the caches: operator, shape, orders of inputs
-and results, other arguments."""
+"""Calls of more than 24 MiB, whose results may go past the caches: operator, shape, orders of
+inputs and results, other arguments."""
 
 
 @pytest.mark.parametrize("behind", [0, 16, 60])

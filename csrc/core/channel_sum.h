@@ -160,7 +160,8 @@ void share_tasks(const ChannelSumPlan& plan, int threads, const Function& functi
 // The rest of a plan without panels, whose operands are cut into blocks already; `size` of an
 // element. At most so many threads will share it.
 void plan_walk(ChannelSumPlan& plan, int64_t size, int most_threads);
-// Cuts the call into panels if its operands' lines would be split, and it can be cut.
+// Cuts the call into panels if its operands' lines would be split, and it can be cut. `output` is
+// that of cut_into_panels().
 void take_panels(ChannelSumPlan& plan, DataType dtype, const void* output);
 // Of a dense panel whose blocks are the call's from first_block on.
 ChannelSumPlan panel_plan(const ChannelSumPlan& call, int64_t panel, int64_t& first_block);

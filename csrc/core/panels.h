@@ -1,7 +1,7 @@
 // Calls whose operands lie so that no traversal reads whole cache lines of all of them. They are
 // cut into panels, boxes of the axes along which elements do not depend on each other: a panel's
-// operands are copied to dense scratch, the operator runs there as on a small call of its own, and
-// results are copied back.
+// operands are copied to dense scratch, but for those that lie well, the operator runs there as on
+// a small call of its own, and results are copied back.
 #pragma once
 
 #include <cstdint>

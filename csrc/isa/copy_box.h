@@ -15,7 +15,7 @@ struct CopyAxis {
 };
 
 // How many bytes further on lines are asked for that a later copy reads, or writes; 0: none. Only
-// whole runs and whole blocks are asked for, not elements one by one.
+// whole runs and whole blocks are asked for, not elements one by one. And where stores go.
 struct CopyAhead {
     int64_t from = 0, to = 0;
     bool streams = false;  // whole cache lines that are written go past the caches
