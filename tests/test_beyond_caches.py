@@ -334,6 +334,36 @@ def test_rows_that_begin_at_any_byte(gap: int, dtype: np.dtype) -> None:
     assert_same_bits(out.copy(), ag.softmax_backward(x, x, 0))
 
 
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@pytest.mark.parametrize("beyond", [0, 3])
+@pytest.mark.parametrize(
+    ("item", "inputs", "outputs"),
+    [
+        ((50, 9, 41), "nhwc", "nchw"),
+        ((50, 9, 41), "nchw", "nhwc"),
+        ((203, 9, 41), "nchw", "nhwc"),
+        ((64, 56, 56), "whnc", "wchn"),  # batch items are joined with rows of the image
+        ((30, 9, 41), "hwnc", "wchn"),
+        ((2601, 3, 4), "nchw", "nhwc"),
+        ((2601, 3, 4), "nhwc", "nchw"),
+        ((5000, 3, 4), "nchw", "nhwc"),
+    ],
+)
+def test_softmax_transposed(
+    item: tuple[int, int, int], inputs: str, outputs: str, beyond: int, dtype: np.dtype
+) -> None:
+    """No two items are equal: lines are put together of neighbouring ones."""
+    shape = (BYTES // (math.prod(item) * dtype.itemsize), *item)
+    x = random_values(shape, dtype, "normal", np.random.default_rng(1))
+    axes = [inputs.index(letter) for letter in "nchw"]
+    other = np.ascontiguousarray(x.transpose(["nchw".index(letter) for letter in inputs]))
+    out = results(shape, dtype, outputs, beyond)
+    with ag.num_threads(2):
+        ag.softmax_backward(other.transpose(axes), other.transpose(axes), 1, out=out)
+        want = ag.softmax_backward(x, x, 1)
+    assert_same_bits(np.ascontiguousarray(out), want)
+
+
 def every_third(array: np.ndarray) -> np.ndarray:
     """Equal values, each third element of memory."""
     memory = np.zeros((*array.shape, 3), array.dtype)

@@ -90,6 +90,7 @@ struct SoftmaxBackward {
         bool streaming_fits;
         bool is_buffered;      // and then results go by way of a buffer
         bool rows_fill_lines;  // kAlongRows: whole cache lines of the result
+        bool collects;         // past the caches: what is transposed is made whole lines first
         int64_t bytes;         // that the call moves
         // If any: these are the tasks, and what kernels use is the plan of a dense one.
         Panels panels;

@@ -167,6 +167,24 @@ bool rows_are_dense(const Op::Plan& plan) {
     return true;
 }
 
+// Results that are transposed: whether what they do not fill of cache lines is kept until it does.
+// Of shorter columns too much begins and ends in other columns' lines (measured).
+bool collects(const Op::Plan& plan, const TensorView& out) {
+    constexpr int64_t kLeastColumn = 192;
+    const int inner = plan.rows.count - 1;
+    const int64_t extent = plan.rows.extent[inner];
+    const auto size = static_cast<int64_t>(data_type_size(out.dtype));
+    if (plan.traversal == Op::Traversal::kAcrossToAlong)
+        return plan.length * size >= kLeastColumn && !has_whole_lines(out, {plan.length});
+    if (plan.traversal != Op::Traversal::kAlongToAcross || plan.chunks > 1 ||
+        plan.length > Op::kMaxColumns || has_whole_lines(out, {extent, plan.rows_per_group}))
+        return false;
+    int64_t column = extent * size;
+    for (int i = inner - 1; i >= 0 && plan.rows.stride[i][2] == column; --i)
+        column *= plan.rows.extent[i];
+    return column >= kLeastColumn;
+}
+
 // Planes of few elements one after the other.
 bool has_small_planes(const Op::Plan& plan) {
     const int inner = plan.rows.count - 1;
@@ -316,6 +334,7 @@ Op::Plan Op::direct_plan(const Args& args) {
         (plan.traversal != Traversal::kAcrossRows || plan.is_plane || runs_fill_lines(plan, out));
     plan.rows_fill_lines =
         plan.traversal == Traversal::kAlongRows && has_whole_lines(out, {plan.length, plan.chunk});
+    plan.collects = collects(plan, out);
     const int64_t row_bytes = saturated_bytes(plan.length, size);
     plan.is_buffered =
         plan.traversal == Traversal::kAlongRows

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "isa/stream.h"
+#include "isa/column_sinks.h"
 #include "ops/softmax_backward/across_rows.h"
 #include "ops/softmax_backward/along_rows.h"
 #include "ops/softmax_backward/group_place.h"
@@ -311,39 +311,59 @@ class SoftmaxRows {
 
     // --- inputs contiguous along rows and out across them, or the reverse ---
 
+    // Columns are those of the result.
     template <bool kAlong>
-    void write_transposed(int64_t chunk, const float* sums) const {
+    void write_transposed(int64_t chunk, const float* sums) {
+        constexpr auto kSize = static_cast<int64_t>(sizeof(T));
         constexpr int kRows = kAlong ? kBlockRows<T> : kLanes;
         constexpr int kElements = kAlong ? kLanes : kBlockRows<T>;
+        // Of a run of the result, and of as many as are written together.
+        constexpr int kRun = static_cast<int>(ColumnSinks::kRunBytes / kSize);
+        constexpr int kMostRows = kAlong ? kRun : kRows;
+        constexpr int kMostElements = kAlong ? kElements : kRun;
         TransposedBlock<T, kAlong> block;
         block.g_stride = kAlong ? place_.row_stride(0) : plan_.stride[0];
         block.y_stride = kAlong ? place_.row_stride(1) : plan_.stride[1];
-        block.out_stride = kAlong ? plan_.stride[2] : place_.row_stride(2);
-        block.streams = streaming_;
-        const int length = length_of(chunk);
-        for (int i = 0; i < length; i += kElements) {
-            const int elements = static_cast<int>(least(kElements, length - i));
-            for (int row = 0; row < count_; row += kRows) {
-                const int rows = static_cast<int>(least(kRows, count_ - row));
-                block.g = address(0, row, chunk * plan_.chunk + i);
-                block.y = address(1, row, chunk * plan_.chunk + i);
-                block.out = address(2, row, chunk * plan_.chunk + i);
-                block.sums = sums + row;
-                block.lines = kAlong ? rows : elements;
-                block.columns = kAlong ? elements : rows;
-                block.write();
+        const int64_t out_stride = kAlong ? plan_.stride[2] : place_.row_stride(2);
+        const int length = length_of(chunk), columns = kAlong ? length : count_;
+        char* const start = address(2, 0, chunk * plan_.chunk);
+        const bool collects = streaming_ && plan_.collects;
+        if (collects) columns_.move_to(start, out_stride, columns);
+        block.streams = streaming_ && !collects;
+        block.out_stride = collects ? columns_.pitch() : out_stride;
+        for (int i = 0; i < length; i += kMostElements) {
+            const int elements = static_cast<int>(least(kMostElements, length - i));
+            for (int row = 0; row < count_; row += kMostRows) {
+                const int rows = static_cast<int>(least(kMostRows, count_ - row));
+                const int column = kAlong ? i : row, some = kAlong ? elements : rows;
+                const int run = kAlong ? rows : elements;
+                char* const to = address(2, row, chunk * plan_.chunk + i);
+                block.out = collects ? columns_.reserve(column, some, to) : to;
+                block.columns = some;
+                for (int k = 0; k < run; k += kBlockRows<T>, block.out += kCacheLine) {
+                    const int first_row = kAlong ? row + k : row, first = kAlong ? i : i + k;
+                    block.g = address(0, first_row, chunk * plan_.chunk + first);
+                    block.y = address(1, first_row, chunk * plan_.chunk + first);
+                    block.sums = sums + first_row;
+                    block.lines = static_cast<int>(least(kBlockRows<T>, run - k));
+                    block.write();
+                }
+                if (collects) columns_.commit(column, some, to, run * kSize);
             }
         }
+        if (collects) columns_.advance((kAlong ? count_ : length) * kSize);
     }
 
     static constexpr int kMaxGroups = 1024;              // so that their rows are an int
     static constexpr int kLaneSums = kLanes * kMaxSums;  // more than sum_plane() needs
     static_assert(kLaneSums >= AcrossRows<T>::kScratch);
+    static_assert(ColumnSinks::kMost >= Op::kMaxColumns);
 
     const Op::Plan& plan_;
     GroupPlace place_;
     const bool streaming_;
     Sink<U> sink_;
+    ColumnSinks columns_;
     uintptr_t to_next_[Op::kOut] = {};  // bytes to the plane after this one, 0 where there is none
     int count_ = 0;
     int summed_ = 0;
