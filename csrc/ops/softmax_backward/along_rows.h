@@ -41,22 +41,34 @@ AG_INLINE Lanes add_head(const Inputs<T>& in, int head, Lanes sum) {
     return rotate(sum, head);
 }
 
-// The sum of grad_output * output over n elements. `asks` (with_constant()): for what is loaded
-// later.
-template <int kStep, class T, class Flag>
-AG_INLINE float sum_products(const Inputs<T>& in, int n, Flag asks) {
+// sums[k] = the sum of grad_output * output over n elements from in[k] on; all begin alike in their
+// cache lines. `asks` (with_constant()): for what is loaded later.
+template <int kStep, int kCount, class T, class Flag>
+AG_INLINE void sum_products(const Inputs<T>* in, int n, Flag asks, float* sums) {
     constexpr int kBeyond = kStep - 1;  // elements that must exist after a whole load's last one
-    const int head = long_head<kStep>(in.g, n);
-    Lanes sum = add_head<kStep>(in, head, Lanes{});
+    const int head = long_head<kStep>(in[0].g, n);
+    Lanes sum[kCount];
+    AG_EACH (k, kCount) sum[k] = add_head<kStep>(in[k], head, Lanes{});
     int i = head;
     for (; i + kPairLanes + kBeyond <= n; i += kPairLanes) {
-        if (asks) prefetch_loads(in.g + kStep * i, in.y + kStep * i, kStep * kPairLanes);
-        const LanePair product = pair_products<kStep>(in, i);
-        sum = (sum + product.low) + product.high;
+        AG_EACH (k, kCount) {
+            if (asks) prefetch_loads(in[k].g + kStep * i, in[k].y + kStep * i, kStep * kPairLanes);
+            const LanePair product = pair_products<kStep>(in[k], i);
+            sum[k] = (sum[k] + product.low) + product.high;
+        }
     }
-    for (; i + kLanes + kBeyond <= n; i += kLanes) sum = sum + products<kStep>(in, i);
-    if (i < n) sum = sum + first_products<kStep>(in, i, n - i);
-    return tree_sum(rotate(sum, -head));
+    for (; i + kLanes + kBeyond <= n; i += kLanes)
+        AG_EACH (k, kCount) sum[k] = sum[k] + products<kStep>(in[k], i);
+    AG_EACH (k, kCount) {
+        if (i < n) sum[k] = sum[k] + first_products<kStep>(in[k], i, n - i);
+        sums[k] = tree_sum(rotate(sum[k], -head));
+    }
+}
+template <int kStep, class T, class Flag>
+AG_INLINE float sum_products(const Inputs<T>& in, int n, Flag asks) {
+    float sum;
+    sum_products<kStep, 1>(&in, n, asks, &sum);
+    return sum;
 }
 
 // out = output * (grad_output - s) of up to sixteen elements from `at` on.

@@ -197,18 +197,36 @@ class SoftmaxRows {
         }
     }
 
+    // Of two chunks at a time: an addition waits for the one before it.
     float sum_along(int row) const {
         if (plan_.chunks == 1) return sum_chunk_along(row, 0);
         double total = 0.0;
-        for (int64_t chunk = 0; chunk < plan_.chunks; ++chunk)
+        int64_t chunk = 0;
+        for (; chunk + 2 < plan_.chunks; chunk += 2) {
+            float sums[2];
+            sum_chunks_along<2>(row, chunk, sums);
+            for (const float sum : sums) total += static_cast<double>(sum);
+        }
+        for (; chunk < plan_.chunks; ++chunk)
             total += static_cast<double>(sum_chunk_along(row, chunk));
         return static_cast<float>(total);
     }
     float sum_chunk_along(int row, int64_t chunk) const {
-        return with_constant(plan_.asks, [&](auto asks) {
-            return kConverts || plan_.step == 1
-                       ? sum_products<1>(inputs(row, chunk), length_of(chunk), asks)
-                       : sum_products<2>(inputs(row, chunk), length_of(chunk), asks);
+        float sum;
+        sum_chunks_along<1>(row, chunk, &sum);
+        return sum;
+    }
+    // Of equal lengths.
+    template <int kCount>
+    void sum_chunks_along(int row, int64_t chunk, float* sums) const {
+        Inputs<T> in[kCount];
+        for (int k = 0; k < kCount; ++k) in[k] = inputs(row, chunk + k);
+        with_constant(plan_.asks, [&](auto asks) {
+            if (kConverts || plan_.step == 1) {
+                sum_products<1, kCount>(in, length_of(chunk), asks, sums);
+            } else {
+                sum_products<2, kCount>(in, length_of(chunk), asks, sums);
+            }
         });
     }
     Inputs<T> inputs(int row, int64_t chunk) const {
