@@ -70,8 +70,13 @@ class QuotientRows : public PoolTile {
                 end = last + 1;
             } else {
                 count = counted(plan_.height, plan_.count_include_pad, first);
-                while (end <= last && count == counted(plan_.height, plan_.count_include_pad, end))
-                    ++end;
+                if (count == static_cast<float>(plan_.height.kernel)) {
+                    end = least(last, last_whole_row_) + 1;
+                } else {
+                    while (end <= last &&
+                           count == counted(plan_.height, plan_.count_include_pad, end))
+                        ++end;
+                }
             }
             if (!uses_reciprocals_ || !multiply(first, end, count, function))
                 divide(first, end, count, function);
@@ -199,6 +204,7 @@ class QuotientRows : public PoolTile {
         }
     }
     void prepare_division() {
+        last_whole_row_ = last_whole_window(plan_.height, plan_.count_include_pad);
         const bool constant = plan_.divisor != 0.0f;
         for (int j = 0; j < windows_ + kLanes; ++j) {
             counts_[j] = constant       ? plan_.divisor
@@ -227,7 +233,7 @@ class QuotientRows : public PoolTile {
 
     static constexpr int kMaxSets = 8;
 
-    int64_t first_window_ = 0;
+    int64_t first_window_ = 0, last_whole_row_ = 0;
     const char* plane_ = nullptr;
     const char* plane_end_ = nullptr;
     bool uses_reciprocals_ = false;
