@@ -86,19 +86,15 @@ struct PanelOrder {
     }
 };
 
-// Whether the axes of two operands lie in one order.
-bool lie_alike(const ChannelSumPlan& plan, int k, int other) {
-    const int count = axis_count(plan);
-    for (int a = 0; a < count; ++a) {
-        for (int b = 0; b < count; ++b) {
-            const int64_t* const x = axis_strides(plan, a);
-            const int64_t* const y = axis_strides(plan, b);
-            if (axis_extent(plan, a) == 1 || axis_extent(plan, b) == 1) continue;
-            if ((magnitude(x[k]) < magnitude(y[k])) != (magnitude(x[other]) < magnitude(y[other])))
-                return false;
-        }
+void list_axes(const ChannelSumPlan& plan, const PanelOrder& order, PanelAxis* axes) {
+    for (int i = 0; i < axis_count(plan); ++i) {
+        const int axis = order.axis_at[i];
+        const int64_t* const strides = axis_strides(plan, axis);
+        std::fill_n(axes[i].extent, plan.operands, axis_extent(plan, axis));
+        std::copy(strides, strides + plan.operands, axes[i].stride);
+        axes[i].is_whole = axis >= kFirstPosition;
+        axes[i].unit = axis == kRowAxis ? plan.rows_per_block : 1;
     }
-    return true;
 }
 
 // Whether what lies nearest in an operand is walked in the order of memory: positions, or channels,
@@ -120,10 +116,13 @@ bool is_walked_in_place(const ChannelSumPlan& plan, int operand, int64_t size) {
 // The operand that as many others as possible lie alike, but not all, and that is walked where it
 // lies; or kAllCopied.
 int operand_in_place(const ChannelSumPlan& plan, int64_t size) {
+    PanelAxis axes[Panels::kMaxAxes];
+    list_axes(plan, PanelOrder(plan, size, kAllCopied), axes);
     int result = kAllCopied, most = 0;
     for (int k = 0; k < plan.operands; ++k) {
         int alike = 0;
-        for (int other = 0; other < plan.operands; ++other) alike += lie_alike(plan, k, other);
+        for (int other = 0; other < plan.operands; ++other)
+            alike += lie_alike(axes, axis_count(plan), k, other);
         if (alike <= most || alike == plan.operands || !is_walked_in_place(plan, k, size)) continue;
         most = alike;
         result = k;
@@ -136,19 +135,11 @@ int operand_in_place(const ChannelSumPlan& plan, int64_t size) {
 bool cut(ChannelSumPlan& plan, DataType dtype, const void* output, int in_place) {
     const int count = axis_count(plan);
     const auto size = static_cast<int64_t>(data_type_size(dtype));
-    const PanelOrder order(plan, size, in_place);
     PanelAxis axes[Panels::kMaxAxes];
-    for (int i = 0; i < count; ++i) {
-        const int axis = order.axis_at[i];
-        const int64_t* const strides = axis_strides(plan, axis);
-        std::fill_n(axes[i].extent, plan.operands, axis_extent(plan, axis));
-        std::copy(strides, strides + plan.operands, axes[i].stride);
-        axes[i].is_whole = axis >= kFirstPosition;
-        axes[i].unit = axis == kRowAxis ? plan.rows_per_block : 1;
-    }
+    list_axes(plan, PanelOrder(plan, size, in_place), axes);
     const DataType dtypes[] = {dtype, dtype, dtype};
     for (int k = 0; k < plan.operands; ++k)
-        plan.panels.copied[k] = in_place == kAllCopied || !lie_alike(plan, in_place, k);
+        plan.panels.copied[k] = in_place == kAllCopied || !lie_alike(axes, count, in_place, k);
     plan.panels.in_place = static_cast<int8_t>(in_place);
     return cut_into_panels(plan.panels, axes, count, dtypes, plan.operands, plan.operands > kInputs,
                            output, plan.bytes);

@@ -200,6 +200,21 @@ TensorView Panels::view(int operand, DataType dtype) const {
     return result;
 }
 
+bool lie_alike(const PanelAxis* axes, int count, int operand, int other) {
+    const auto is_nearer = [&](const PanelAxis& a, const PanelAxis& b, int k) {
+        return magnitude(a.stride[k]) < magnitude(b.stride[k]);
+    };
+    for (int i = 0; i < count; ++i) {
+        for (int j = 0; j < count; ++j) {
+            const PanelAxis &a = axes[i], &b = axes[j];
+            if (a.extent[operand] > 1 && b.extent[operand] > 1 &&
+                is_nearer(a, b, operand) != is_nearer(a, b, other))
+                return false;
+        }
+    }
+    return true;
+}
+
 bool cut_into_panels(Panels& panels, const PanelAxis* axes, int count, const DataType* dtypes,
                      int operands, bool writes, const void* output, int64_t bytes) {
     if (count > Panels::kMaxAxes) return false;

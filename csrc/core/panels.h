@@ -64,6 +64,9 @@ struct Panels {
     TensorView view(int operand, DataType dtype) const;
 };
 
+// Whether the axes of two operands lie in one order.
+bool lie_alike(const PanelAxis* axes, int count, int operand, int other);
+
 // Cuts a call that moves so many bytes into panels, of which `copied` is given. Its axes come in
 // the order that dense panels shall have. `output` is the last operand's memory, if that is
 // written; null where it is still to be allocated, which is expected from a cache line on. False

@@ -216,6 +216,8 @@ AG_INLINE bool copy_columns(char* to, const char* from, const CopyAxis* axes, in
     return true;
 }
 
+constexpr int64_t kPage = 4096;  // bytes
+
 template <class T>
 AG_NOINLINE void copy_block_of(char* to, const char* from, CopyAxis* axes, char* spare,
                                CopyAhead ahead) {
@@ -235,10 +237,16 @@ AG_NOINLINE void copy_block_of(char* to, const char* from, CopyAxis* axes, char*
         if (across >= 0 && along >= 0 && copy_columns<T>(to, from, axes, across, along, ahead))
             return;
     }
-    int longest = 0;
+    // One by one, along the longest axis that does not store to another page each time, if any.
+    const auto rank = [&](int i) {
+        const int64_t apart = bytes_apart(axes[i].to);
+        if (axes[i].count == 1) return INT64_MIN;
+        return apart < kPage ? axes[i].count : -apart;
+    };
+    int last = 0;
     for (int i = 1; i < 3; ++i)
-        if (axes[i].count > axes[longest].count) longest = i;
-    put_last(axes, longest);
+        if (rank(i) > rank(last)) last = i;
+    put_last(axes, last);
     copy_elements<T>(to, from, axes[0], axes[1], axes[2]);
 }
 

@@ -118,6 +118,8 @@ struct SoftmaxBackward {
     static Plan plan(const Args& args);
     // Without panels.
     static Plan direct_plan(const Args& args);
+    // Of one panel of a call whose panels are not all copied.
+    static Plan panel_plan(const Plan& call, int64_t panel);
     static void run(const Plan& plan, void* const* addresses, void* workspace);
     // Of arguments that check() accepts.
     static Status device_plan(const Args& args, const device::Product& product, device::Plan& plan);

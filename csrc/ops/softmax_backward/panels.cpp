@@ -47,45 +47,99 @@ bool splits_lines(const Op::Plan& plan) {
     return false;
 }
 
-// Makes it a plan of panels, if the call can be cut into some: as out lies in memory.
-void cut(const Op::Args& args, Op::Plan& plan) {
-    PanelAxis axes[kMaxRank + 1];
+constexpr int kAllCopied = -1;  // Panels::in_place
+
+// The axes of a call, outermost first: as they lie in that operand.
+int list_axes(const Op::Plan& plan, int operand, PanelAxis* axes) {
     const int count = plan.rows.count + 1;
-    int place = count - 1;
-    while (place > 0 &&
-           magnitude(plan.rows.stride[place - 1][Op::kOut]) < magnitude(plan.stride[Op::kOut]))
-        --place;
     for (int i = 0; i < count; ++i) {
         PanelAxis& axis = axes[i];
-        axis.is_whole = i == place;
+        axis.is_whole = i == plan.rows.count;
         axis.unit = 1;
-        const int d = i < place ? i : i - 1;
         for (int k = 0; k < 3; ++k) {
-            axis.extent[k] = axis.is_whole ? plan.length : plan.rows.extent[d];
-            axis.stride[k] = axis.is_whole ? plan.stride[k] : plan.rows.stride[d][k];
+            axis.extent[k] = axis.is_whole ? plan.length : plan.rows.extent[i];
+            axis.stride[k] = axis.is_whole ? plan.stride[k] : plan.rows.stride[i][k];
         }
     }
-    Panels panels{};
-    const DataType dtypes[] = {plan.dtype, plan.dtype, plan.out_dtype};
-    if (!cut_into_panels(panels, axes, count, dtypes, 3, true, args.tensors[Op::kOut]->data,
-                         plan.bytes))
-        return;
+    std::stable_sort(axes, axes + count, [&](const PanelAxis& a, const PanelAxis& b) {
+        return magnitude(a.stride[operand]) > magnitude(b.stride[operand]);
+    });
+    return count;
+}
+
+// The call on a panel that has so many elements along each axis.
+template <class Extent>
+Op::Plan plan_of(const Op::Plan& call, const Panels& panels, const Extent& extent) {
     TensorView views[3];
-    Op::Args dense_args = args;
-    dense_args.dim = place;
+    Op::Args args;
     for (int k = 0; k < 3; ++k) {
-        views[k] = panels.view(k, dtypes[k]);
-        dense_args.tensors[k] = &views[k];
+        int64_t shape[Panels::kMaxAxes];
+        for (int i = 0; i < panels.axes; ++i) shape[i] = extent(i, k);
+        views[k].dtype = k == Op::kOut ? call.out_dtype : call.dtype;
+        set_contiguous(views[k], panels.axes, shape);
+        for (int i = 0; i < panels.axes; ++i) views[k].strides[i] = panels.stride(i, k);
+        // No results replace inputs.
+        views[k].data = reinterpret_cast<void*>(static_cast<uintptr_t>(k * Panels::kAlignment));
+        args.tensors[k] = &views[k];
     }
-    const Op::Plan dense = Op::direct_plan(dense_args);
+    for (int i = 0; i < panels.axes; ++i)
+        if (panels.axis[i].is_whole) args.dim = i;
+    return Op::direct_plan(args);
+}
+
+// Cuts the call into panels of which the operands are not copied that lie as this one does; all
+// are, if it is kAllCopied.
+bool cut(const Op::Plan& plan, const void* output, int in_place, Panels& panels) {
+    if (plan.rows.count >= Panels::kMaxAxes) return false;
+    PanelAxis axes[Panels::kMaxAxes];
+    const int count = list_axes(plan, in_place == kAllCopied ? Op::kOut : in_place, axes);
+    panels.in_place = static_cast<int8_t>(in_place);
+    for (int k = 0; k < 3; ++k)
+        panels.copied[k] = in_place == kAllCopied || !lie_alike(axes, count, in_place, k);
+    const DataType dtypes[] = {plan.dtype, plan.dtype, plan.out_dtype};
+    return cut_into_panels(panels, axes, count, dtypes, 3, true, output, plan.bytes);
+}
+
+// Panels of which only one operand is copied, while the others are walked in the order of memory in
+// runs of so many bytes: shorter ones are copied faster (measured).
+bool cut_in_place(Op::Plan& plan, const void* output) {
+    constexpr int64_t kFewestBytes = 2 * kCacheLine;
+    for (int operand = 0; operand < 2; ++operand) {
+        Panels panels{};
+        if (!cut(plan, output, operand, panels) || panels.run(operand) < kFewestBytes) continue;
+        if (std::count(panels.copied, panels.copied + 3, true) > 1) continue;
+        plan.panels = panels;
+        const Op::Plan middle = Op::panel_plan(plan, panels.count / 2);
+        plan.panels.count = 0;
+        if (!middle.is_direct()) continue;
+        use_panels(plan, middle, panels);
+        return true;
+    }
+    return false;
+}
+
+void take_panels(Op::Plan& plan, const void* output) {
+    if (cut_in_place(plan, output)) return;
+    Panels panels{};
+    if (!cut(plan, output, kAllCopied, panels)) return;
+    const auto whole = [&](int i, int k) { return panels.extent(i, k); };
+    const Op::Plan dense = plan_of(plan, panels, whole);
     if (!dense.split) use_panels(plan, dense, panels);
 }
 
 }  // namespace
 
+Op::Plan Op::panel_plan(const Plan& call, int64_t panel) {
+    const Panels& panels = call.panels;
+    Plan plan = plan_of(call, panels, [&](int i, int k) { return panels.count_at(panel, i, k); });
+    plan.split = false;
+    plan.tasks = plan.groups;
+    return plan;
+}
+
 Op::Plan Op::plan(const Args& args) {
     Plan plan = direct_plan(args);
-    if (!plan.is_empty && splits_lines(plan)) cut(args, plan);
+    if (!plan.is_empty && splits_lines(plan)) take_panels(plan, args.tensors[kOut]->data);
     return plan;
 }
 

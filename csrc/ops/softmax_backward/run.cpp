@@ -32,10 +32,14 @@ void Op::run(const Plan& plan, void* const* addresses, void* workspace) {
     if (plan.panels.count > 0) {
         char* const memory[] = {static_cast<char*>(addresses[0]), static_cast<char*>(addresses[1]),
                                 static_cast<char*>(addresses[2])};
-        return run_panels(plan.panels, memory, workspace, threads, [&](char* const* at, int64_t) {
-            void* const dense[] = {at[0], at[1], at[2]};
-            kernels.whole(plan, dense, false, 0, plan.panels.tasks);
-        });
+        const auto run = [&](char* const* at, int64_t panel) {
+            void* const operands[] = {at[0], at[1], at[2]};
+            if (plan.panels.in_place < 0)
+                return kernels.whole(plan, operands, false, 0, plan.panels.tasks);
+            const Plan part = panel_plan(plan, panel);
+            kernels.whole(part, operands, false, 0, part.tasks);
+        };
+        return run_panels(plan.panels, memory, workspace, threads, run);
     }
     const bool streaming = streams(plan, threads);
     if (!plan.split) {
