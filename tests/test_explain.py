@@ -13,6 +13,7 @@ from subprocesses import run_python
 
 ROWS, CHANNELS = np.zeros((6, 40), FLOAT32), np.zeros(40, FLOAT32)
 PERMUTED = np.zeros((64, 64, 8, 8), FLOAT32).transpose(3, 1, 0, 2)
+NEITHER = np.zeros((8, 64, 64, 8), FLOAT32).transpose(3, 2, 1, 0)
 DENSE, PERMUTED_CHANNELS = np.zeros(PERMUTED.shape, FLOAT32), np.zeros(64, FLOAT32)
 NHWC, WCHN = (  # as in test_panels.py
     np.zeros([(48, 40, 36, 36)[axis] for axis in order], FLOAT32).transpose(np.argsort(order))
@@ -34,6 +35,11 @@ SMALL, LARGE = np.zeros((2, 3, 4, 4), FLOAT32), np.zeros((2, 3, 8, 8), FLOAT32)
         (
             "softmax_backward",
             {"grad_output": PERMUTED, "output": PERMUTED, "dim": 1, "out": DENSE},
+            "some operands in panels",
+        ),
+        (
+            "softmax_backward",
+            {"grad_output": PERMUTED, "output": DENSE, "dim": 1, "out": NEITHER},
             "operands in panels",
         ),
         ("prelu_backward", {"grad_output": ROWS, "input": ROWS, "weight": CHANNELS}, ""),

@@ -121,14 +121,23 @@ def test_results_of_another_dtype(out_dtype: np.dtype) -> None:
     check_orders(softmax, SHAPES[0], (1, out_dtype), FLOAT32)
 
 
-def test_a_result_in_the_place_of_an_input() -> None:
-    grad = Arrays(ORDERS[0][::-1], ORDERS[0], FLOAT32).input(*SHAPES[0])
-    output = Arrays(ORDERS[0], ORDERS[0], FLOAT32).input(*SHAPES[0])
-    want = ag.softmax_backward(grad, output.copy(), 3)
-    call = ag.prepare.softmax_backward(grad, output, 3, out=output)
-    assert call.workspace_size > 0, "no panels"
-    call()
-    assert_same_bits(output, want)
+@pytest.mark.parametrize("dim", [1, 3])
+def test_softmax_of_three_orders(dim: int) -> None:
+    """Of inputs and result; also in the place of either input, which then lies as the result."""
+    in_panels = 0
+    for orders in itertools.product(ORDERS[::7], repeat=3):
+        grad, output, out = (Arrays(order, order, FLOAT32).input(*SHAPES[0]) for order in orders)
+        output *= np.float32(0.5)
+        want = ag.softmax_backward(np.ascontiguousarray(grad), np.ascontiguousarray(output), dim)
+        for result in (out, grad, output):
+            inputs = [x.copy("K") if x is not result else x for x in (grad, output)]
+            before = result.copy("K")
+            call = ag.prepare.softmax_backward(*inputs, dim, out=result)
+            in_panels += call.workspace_size > 0
+            call()
+            assert_same_bits(np.ascontiguousarray(result), want, str(orders))
+            result[...] = before
+    assert in_panels > 40, f"only {in_panels} calls were cut into panels"
 
 
 def test_prelu_in_place() -> None:

@@ -67,7 +67,7 @@ int list_axes(const Op::Plan& plan, int operand, PanelAxis* axes) {
     return count;
 }
 
-// The call on a panel that has so many elements along each axis.
+// The call on a panel that has so many elements along each axis; its result may replace an input.
 template <class Extent>
 Op::Plan plan_of(const Op::Plan& call, const Panels& panels, const Extent& extent) {
     TensorView views[3];
@@ -78,8 +78,6 @@ Op::Plan plan_of(const Op::Plan& call, const Panels& panels, const Extent& exten
         views[k].dtype = k == Op::kOut ? call.out_dtype : call.dtype;
         set_contiguous(views[k], panels.axes, shape);
         for (int i = 0; i < panels.axes; ++i) views[k].strides[i] = panels.stride(i, k);
-        // No results replace inputs.
-        views[k].data = reinterpret_cast<void*>(static_cast<uintptr_t>(k * Panels::kAlignment));
         args.tensors[k] = &views[k];
     }
     for (int i = 0; i < panels.axes; ++i)
@@ -87,8 +85,8 @@ Op::Plan plan_of(const Op::Plan& call, const Panels& panels, const Extent& exten
     return Op::direct_plan(args);
 }
 
-// Cuts the call into panels of which the operands are not copied that lie as this one does; all
-// are, if it is kAllCopied.
+// Cuts the call into panels of which all operands are copied or, next to one that is left in place,
+// the only one that does not lie as it does; false where there are more of these, or none.
 bool cut(const Op::Plan& plan, const void* output, int in_place, Panels& panels) {
     if (plan.rows.count >= Panels::kMaxAxes) return false;
     PanelAxis axes[Panels::kMaxAxes];
@@ -96,6 +94,8 @@ bool cut(const Op::Plan& plan, const void* output, int in_place, Panels& panels)
     panels.in_place = static_cast<int8_t>(in_place);
     for (int k = 0; k < 3; ++k)
         panels.copied[k] = in_place == kAllCopied || !lie_alike(axes, count, in_place, k);
+    if (in_place != kAllCopied && std::count(panels.copied, panels.copied + 3, true) != 1)
+        return false;
     const DataType dtypes[] = {plan.dtype, plan.dtype, plan.out_dtype};
     return cut_into_panels(panels, axes, count, dtypes, 3, true, output, plan.bytes);
 }
@@ -107,7 +107,6 @@ bool cut_in_place(Op::Plan& plan, const void* output) {
     for (int operand = 0; operand < 2; ++operand) {
         Panels panels{};
         if (!cut(plan, output, operand, panels) || panels.run(operand) < kFewestBytes) continue;
-        if (std::count(panels.copied, panels.copied + 3, true) > 1) continue;
         plan.panels = panels;
         const Op::Plan middle = Op::panel_plan(plan, panels.count / 2);
         plan.panels.count = 0;
