@@ -47,6 +47,16 @@ bool splits_lines(const Op::Plan& plan) {
     return false;
 }
 
+// Whether rows next to each other are so few that it pays to copy one operand, if that lengthens the
+// others' runs (measured).
+bool walks_short_runs(const Op::Plan& plan) {
+    constexpr int64_t kShortBytes = 1024;
+    const int inner = plan.rows.count - 1;
+    const auto size = static_cast<int64_t>(data_type_size(plan.dtype));
+    return plan.traversal == Op::Traversal::kAcrossRows && inner > 0 && !plan.is_plane &&
+           plan.rows.extent[inner] * size <= kShortBytes;
+}
+
 constexpr int kAllCopied = -1;  // Panels::in_place
 
 // The axes of a call, outermost first: as they lie in that operand.
@@ -138,7 +148,13 @@ Op::Plan Op::panel_plan(const Plan& call, int64_t panel) {
 
 Op::Plan Op::plan(const Args& args) {
     Plan plan = direct_plan(args);
-    if (!plan.is_empty && splits_lines(plan)) take_panels(plan, args.tensors[kOut]->data);
+    if (plan.is_empty) return plan;
+    const void* const output = args.tensors[kOut]->data;
+    if (splits_lines(plan)) {
+        take_panels(plan, output);
+    } else if (walks_short_runs(plan)) {
+        cut_in_place(plan, output);
+    }
     return plan;
 }
 
