@@ -29,6 +29,9 @@ constexpr int64_t kShortestRun = kCacheLine / 2;
 constexpr int64_t kRunInPlace = 4096;
 // Panels along an axis, at least, so that another one is no loss (measured).
 constexpr int64_t kLeastLed = 8;
+// Of results that do not begin with lines: where longer, parts of lines at their ends are few
+// enough to go past the caches (measured).
+constexpr int64_t kStreamedRun = 512;
 // Of all operands, so that the next panel's lines stay in the second cache, too.
 constexpr int64_t kMostAsked = 512 << 10;
 // Behind an operand's panel: those of powers of two compete for the same places of a cache.
@@ -177,7 +180,8 @@ void make_even(Panels& panels, const void* output) {
         if (!axis.is_whole)
             panels.box[i] = round_up(even_part(axis.extent[0], panels.box[i]), axis.unit);
     }
-    panels.streams = panels.streams && align_to_lines(panels, output);
+    panels.streams = panels.streams && (align_to_lines(panels, output) ||
+                                        panels.run(panels.operands - 1) >= kStreamedRun);
     panels.count = count_panels(panels);
     int64_t end = 0;
     for (int k = 0; k < panels.operands; ++k) {

@@ -88,6 +88,39 @@ void copy_part(char* to, const char* from, CopyAxis* axes, int left, CopyAhead a
     }
 }
 
+// Whether all that is written are whole cache lines, if runs of neighbours are.
+AG_INLINE bool is_written_by_lines(const char* to, const CopyAxis* axes, int count, int64_t size) {
+    bool result = is_whole_lines(to, 0);
+    for (int i = 0; i < count; ++i)
+        result = result && (axes[i].to == size || is_whole_lines(nullptr, axes[i].to));
+    return result;
+}
+
+// What a part is before it goes to memory, run by run: dense, in the order of what is written.
+template <class T>
+class DensePart {
+  public:
+    explicit DensePart(int count) : count_(count) {}
+    template <class Copy>
+    void copy(char* to, const CopyAxis* axes, const Copy& copy_to) {
+        CopyAxis in[kCopyAxes], out[kCopyAxes];
+        // So that vectors that fill lines of memory do not cross the ends of those here.
+        char* const dense = bytes_ + reinterpret_cast<intptr_t>(to) % kCacheLine;
+        int64_t pitch = sizeof(T);
+        for (int i = count_ - 1; i >= 0; --i) {
+            in[i] = {axes[i].count, axes[i].from, pitch};
+            out[i] = {axes[i].count, pitch, axes[i].to};
+            pitch *= axes[i].count;
+        }
+        copy_to(dense, in);
+        copy_part<T>(to, dense, out, count_, {0, 0, true});
+    }
+
+  private:
+    const int count_;
+    alignas(kCacheLine) char bytes_[kPartBytes + kCacheLine];
+};
+
 // Part after part in the order of what is written, asking for the lines of the next one.
 template <class T>
 void copy_parts(char* to, const char* from, CopyAxis* axes, int count, bool streams) {
@@ -106,6 +139,9 @@ void copy_parts(char* to, const char* from, CopyAxis* axes, int count, bool stre
             to_offset += first[i] * axes[i].to;
         }
     };
+    const bool by_way_of_dense =
+        streams && !is_written_by_lines(to, axes, count, static_cast<int64_t>(sizeof(T)));
+    DensePart<T> dense(count);
     int64_t first[kCopyAxes], next[kCopyAxes], f, t, next_f, next_t;
     for (int64_t part = 0; part < all; ++part) {
         place(part, first, f, t);
@@ -113,8 +149,14 @@ void copy_parts(char* to, const char* from, CopyAxis* axes, int count, bool stre
         CopyAxis some[kCopyAxes];
         for (int i = 0; i < count; ++i)
             some[i] = {least(extent[i], axes[i].count - first[i]), axes[i].from, axes[i].to};
-        copy_part<T>(to + t, from + f, some, count,
-                     {next_f - f, streams ? 0 : next_t - t, streams});
+        if (by_way_of_dense) {
+            dense.copy(to + t, some, [&](char* part_to, CopyAxis* part_axes) {
+                copy_part<T>(part_to, from + f, part_axes, count, {next_f - f, 0, false});
+            });
+        } else {
+            copy_part<T>(to + t, from + f, some, count,
+                         {next_f - f, streams ? 0 : next_t - t, streams});
+        }
     }
 }
 
@@ -128,7 +170,7 @@ void copy_box_of(char* to, const char* from, CopyAxis* axes, int count, CopyAhea
     int64_t bytes = sizeof(T);
     for (int i = 0; i < left; ++i) bytes *= axes[i].count;
     // Of two parts there is little to ask for.
-    if (bytes > 2 * kPartBytes && ahead.from == 0 && ahead.to == 0) {
+    if (ahead.streams || (bytes > 2 * kPartBytes && ahead.from == 0 && ahead.to == 0)) {
         copy_parts<T>(to, from, axes, left, ahead.streams);
     } else {
         copy_part<T>(to, from, axes, left, ahead);

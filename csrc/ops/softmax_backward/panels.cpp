@@ -47,8 +47,8 @@ bool splits_lines(const Op::Plan& plan) {
     return false;
 }
 
-// Whether rows next to each other are so few that it pays to copy one operand, if that lengthens the
-// others' runs (measured).
+// Whether rows next to each other are so few that it pays to copy one operand, if that lengthens
+// the others' runs (measured).
 bool walks_short_runs(const Op::Plan& plan) {
     constexpr int64_t kShortBytes = 1024;
     const int inner = plan.rows.count - 1;
