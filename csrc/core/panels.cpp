@@ -11,10 +11,10 @@
 namespace ascend_grad {
 namespace {
 
-// Of an operand's panel, so that all operands' stay in the second cache; but what whole axes take
-// may be more, and so may lines of neighbours, or all that would be parts of lines (measured). Less
+// Of all copied panels, so that they stay in the second cache; but of one, what whole axes take may
+// be more, and so may lines of neighbours, or all that would be parts of lines (measured). Less
 // where threads would get few panels.
-constexpr int64_t kPanelBytes = 128 << 10, kMostBytes = 16 << 20, kMostLineBytes = 1 << 20;
+constexpr int64_t kCopiedBytes = 384 << 10, kMostBytes = 16 << 20, kMostLineBytes = 1 << 20;
 constexpr int64_t kLeastPanelBytes = 16 << 10, kPanelsPerThread = 4;
 // One thread of panels does as much as so many without (measured: 1.6 to 6).
 constexpr int64_t kWorthThreads = 4;
@@ -240,8 +240,9 @@ bool cut_into_panels(Panels& panels, const PanelAxis* axes, int count, const Dat
     if (elements <= kFewElements || !fits(panels, kMostBytes)) return false;
     const int threads = threads_for(bytes);
     const int64_t part = bytes / operands / (kPanelsPerThread * threads);
-    const int64_t most =
-        threads == 1 ? kPanelBytes : std::clamp(part, kLeastPanelBytes, kPanelBytes);
+    const int64_t in_cache =
+        kCopiedBytes / std::count(panels.copied, panels.copied + operands, true);
+    const int64_t most = threads == 1 ? in_cache : std::clamp(part, kLeastPanelBytes, in_cache);
     grow(panels, most, kMostLineBytes);
     if (!has_runs(panels, kCacheLine)) {
         Panels larger = panels;
