@@ -174,14 +174,15 @@ bool align_to_lines(Panels& panels, const void* output) {
 }
 
 // Boxes of about equal size, and where operands' are in a share's scratch.
-void make_even(Panels& panels, const void* output) {
+void make_even(Panels& panels, const void* output, int64_t bytes) {
     for (int i = 0; i < panels.axes; ++i) {
         const PanelAxis& axis = panels.axis[i];
         if (!axis.is_whole)
             panels.box[i] = round_up(even_part(axis.extent[0], panels.box[i]), axis.unit);
     }
     panels.streams = panels.streams && (align_to_lines(panels, output) ||
-                                        panels.run(panels.operands - 1) >= kStreamedRun);
+                                        (streaming_pays(bytes, false, Gain::kOnceNotKept) &&
+                                         panels.run(panels.operands - 1) >= kStreamedRun));
     panels.count = count_panels(panels);
     int64_t end = 0;
     for (int k = 0; k < panels.operands; ++k) {
@@ -251,7 +252,7 @@ bool cut_into_panels(Panels& panels, const PanelAxis* axes, int count, const Dat
         if (!has_runs(panels, kShortestRun) || count_panels(larger) >= shares) panels = larger;
     }
     if (!has_runs(panels, kShortestRun)) return false;
-    make_even(panels, output);
+    make_even(panels, output, bytes);
     panels.asks = comes_from_memory(bytes) && panels.scratch[operands] <= kMostAsked;
     const int64_t most_shares =
         std::min(panels.count, std::max<int64_t>(1, kMostScratch / panels.scratch[operands]));
