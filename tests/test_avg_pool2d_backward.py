@@ -595,3 +595,18 @@ def test_example_of_the_manual() -> None:
     g, x = np.ones((1, 16, 1, 1), FLOAT16), np.ones((1, 16, 4, 4), FLOAT16)
     got = ag.avg_pool2d_backward(g, x, [4, 4], [1, 1], [0, 0], False, True, 0, 0)
     assert_same_bits(got, np.full((1, 16, 4, 4), 1 / 16, FLOAT16))
+
+
+BEYOND_FLOAT = 2**24 + 1
+"""A kernel, and as many elements of one less, are the same float."""
+
+
+def test_kernels_that_are_no_float() -> None:
+    """What windows count is compared as integers."""
+    pad = 2**23
+    grad, like = np.ones((1, 1, 5, 100), FLOAT32), np.zeros((1, 1, 8, 100), FLOAT32)
+    kernel = (BEYOND_FLOAT, 3)
+    got = ag.avg_pool2d_backward(grad, like, kernel, (2, 1), (pad, 1), ceil_mode=True)
+    counts = [min(BEYOND_FLOAT, 8 + 2 * pad - 2 * i) for i in range(5)]
+    want = np.full(8, sum(1 / count for count in counts))
+    np.testing.assert_allclose(got[0, 0, :, 50], want, rtol=1e-6)

@@ -352,16 +352,27 @@ def test_rows_that_begin_at_any_byte(gap: int, dtype: np.dtype) -> None:
 def test_softmax_transposed(
     item: tuple[int, int, int], inputs: str, outputs: str, beyond: int, dtype: np.dtype
 ) -> None:
-    """No two items are equal: lines are put together of neighbouring ones."""
+    """No two items are equal: lines are put together of neighbouring ones. Some results have gaps
+    between columns, or the last axis turned round; what lies between and around stays as it was."""
     shape = (BYTES // (math.prod(item) * dtype.itemsize), *item)
     x = random_values(shape, dtype, "normal", np.random.default_rng(1))
     axes = [inputs.index(letter) for letter in "nchw"]
     other = np.ascontiguousarray(x.transpose(["nchw".index(letter) for letter in inputs]))
-    out = results(shape, dtype, outputs, beyond)
-    with ag.num_threads(2):
-        ag.softmax_backward(other.transpose(axes), other.transpose(axes), 1, out=out)
-        want = ag.softmax_backward(x, x, 1)
-    assert_same_bits(np.ascontiguousarray(out), want)
+    g = y = other.transpose(axes)
+    want = ag.softmax_backward(x, x, 1)
+    extents = [shape["nchw".index(letter)] for letter in outputs]
+    for gap, turns, threads in ((0, False, 2), (5, False, 1), (32, True, 3)):
+        memory = zeros_behind_line(math.prod(extents[:-1]) * (extents[-1] + gap) + 99, dtype, 0)
+        memory[:] = 7
+        placed = memory[beyond : memory.size - 99 + beyond].reshape(*extents[:-1], -1)
+        placed = placed[..., : extents[-1]]
+        out = placed.transpose([outputs.index(letter) for letter in "nchw"])
+        out = out[..., ::-1] if turns else out
+        with ag.num_threads(threads):
+            ag.softmax_backward(g, y, 1, out=out)
+        assert_same_bits(np.ascontiguousarray(out), want, f"{gap} {turns}")
+        out[...] = 7
+        assert (memory == 7).all(), "memory outside the result was written"
 
 
 def every_third(array: np.ndarray) -> np.ndarray:

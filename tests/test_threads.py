@@ -247,3 +247,40 @@ x, wide = np.ones((300, 500), np.float32), np.ones((8, 20000), np.float32)
 """
     log = run_python("-c", code, ASCEND_GRAD_LOG="debug", OMP_NUM_THREADS="2").stderr
     assert f"up to {threads} threads" in log, log
+
+
+SMALL_STACKS = """
+import threading
+import numpy as np, ascend_grad as ag
+
+def calls():
+    for shape, dim in (((3, 100_000), 1), ((100_000, 3), 0), ((40, 50, 60), 1), ((900, 9000), 1)):
+        for dtype in "float32", "float16":
+            x = np.ones(shape, dtype)
+            ag.softmax_backward(x, x, dim)
+            ag.softmax_backward(x, x, dim, out=np.asfortranarray(x))
+            ag.softmax_backward(np.asfortranarray(x), np.asfortranarray(x), dim, out=x.copy())
+            ag.softmax_backward(x, x, dim, out=np.empty(shape, np.float64))
+            ag.prelu_backward(x, x, np.ones(shape[1], dtype), grad_input=np.asfortranarray(x))
+            mean = np.ones(shape[1], np.float32)
+            ag.batch_norm_reduce_backward(x, np.asfortranarray(x), mean, mean)
+    for order in (0, 1, 2, 3), (3, 1, 2, 0):
+        x = np.ones((32, 64, 30, 31), np.float32).transpose(order)
+        grad = np.ones([*x.shape[:2], *((n + 1) // 2 for n in x.shape[2:])], np.float32)
+        ag.avg_pool2d_backward(grad, x, 3, 2, 1, grad_input=np.empty_like(x))
+        ag.softmax_backward(x, x, 1, out=np.empty(x.shape, np.float32))
+    done.append(True)
+
+done = []
+threading.stack_size(512 << 10)
+thread = threading.Thread(target=calls)
+thread.start()
+thread.join()
+assert done
+"""
+
+
+@pytest.mark.parametrize("threads", ["1", "2"])
+def test_small_stacks(threads: str) -> None:
+    """docs/c_api.md: 512 KiB, of threads that call and of OpenMP's."""
+    output_of("-c", SMALL_STACKS, OMP_STACKSIZE="512k", OMP_NUM_THREADS=threads)

@@ -51,8 +51,6 @@ bool splits_lines(const ChannelSumPlan& plan, int64_t size) {
     return across > 0 || along == plan.operands || is_result;
 }
 
-constexpr int kAllCopied = -1;  // Panels::in_place
-
 // The axes of a call: channels, rows, and the loops of positions.
 constexpr int kChannelAxis = 0, kRowAxis = 1, kFirstPosition = 2;
 int axis_count(const ChannelSumPlan& plan) {
@@ -76,7 +74,7 @@ struct PanelOrder {
         const int count = axis_count(plan);
         std::iota(axis_at, axis_at + count, 0);
         const auto stride = [&](int axis) { return magnitude(axis_strides(plan, axis)[in_place]); };
-        if (in_place != kAllCopied) {
+        if (in_place != Panels::kAllCopied) {
             std::stable_sort(axis_at, axis_at + count,
                              [&](int a, int b) { return stride(a) > stride(b); });
         } else if (plan.channel_stride[0] == size) {
@@ -114,11 +112,11 @@ bool is_walked_in_place(const ChannelSumPlan& plan, int operand, int64_t size) {
 }
 
 // The operand that as many others as possible lie alike, but not all, and that is walked where it
-// lies; or kAllCopied.
+// lies; or Panels::kAllCopied.
 int operand_in_place(const ChannelSumPlan& plan, int64_t size) {
     PanelAxis axes[Panels::kMaxAxes];
-    list_axes(plan, PanelOrder(plan, size, kAllCopied), axes);
-    int result = kAllCopied, most = 0;
+    list_axes(plan, PanelOrder(plan, size, Panels::kAllCopied), axes);
+    int result = Panels::kAllCopied, most = 0;
     for (int k = 0; k < plan.operands; ++k) {
         int alike = 0;
         for (int other = 0; other < plan.operands; ++other)
@@ -131,7 +129,7 @@ int operand_in_place(const ChannelSumPlan& plan, int64_t size) {
 }
 
 // Cuts the call into panels of which those operands are not copied that lie as this one does; all
-// are, if it is kAllCopied.
+// are, if it is Panels::kAllCopied.
 bool cut(ChannelSumPlan& plan, DataType dtype, const void* output, int in_place) {
     const int count = axis_count(plan);
     const auto size = static_cast<int64_t>(data_type_size(dtype));
@@ -139,7 +137,8 @@ bool cut(ChannelSumPlan& plan, DataType dtype, const void* output, int in_place)
     list_axes(plan, PanelOrder(plan, size, in_place), axes);
     const DataType dtypes[] = {dtype, dtype, dtype};
     for (int k = 0; k < plan.operands; ++k)
-        plan.panels.copied[k] = in_place == kAllCopied || !lie_alike(axes, count, in_place, k);
+        plan.panels.copied[k] =
+            in_place == Panels::kAllCopied || !lie_alike(axes, count, in_place, k);
     plan.panels.in_place = static_cast<int8_t>(in_place);
     return cut_into_panels(plan.panels, axes, count, dtypes, plan.operands, plan.operands > kInputs,
                            output, plan.bytes);
@@ -150,7 +149,7 @@ bool cut(ChannelSumPlan& plan, DataType dtype, const void* output, int in_place)
 bool cut_in_place(ChannelSumPlan& plan, DataType dtype, const void* output) {
     constexpr int64_t kFewestBytes = 2048;  // of a run: shorter ones are copied faster (measured)
     const int operand = operand_in_place(plan, static_cast<int64_t>(data_type_size(dtype)));
-    if (operand == kAllCopied || !cut(plan, dtype, output, operand) ||
+    if (operand == Panels::kAllCopied || !cut(plan, dtype, output, operand) ||
         plan.panels.run(operand) < kFewestBytes)
         return false;
     int64_t first_block;
@@ -162,7 +161,7 @@ bool cut_in_place(ChannelSumPlan& plan, DataType dtype, const void* output) {
 void take_panels(ChannelSumPlan& plan, DataType dtype, const void* output) {
     const auto size = static_cast<int64_t>(data_type_size(dtype));
     if (!splits_lines(plan, size) || axis_count(plan) > Panels::kMaxAxes) return;
-    if (!cut_in_place(plan, dtype, output) && !cut(plan, dtype, output, kAllCopied)) {
+    if (!cut_in_place(plan, dtype, output) && !cut(plan, dtype, output, Panels::kAllCopied)) {
         plan.panels.count = 0;
         return;
     }

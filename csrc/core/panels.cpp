@@ -173,6 +173,16 @@ bool align_to_lines(Panels& panels, const void* output) {
     return true;
 }
 
+// Whether the output's neighbours along some axis are neighbours in memory.
+bool is_output_dense(const Panels& panels) {
+    const int output = panels.operands - 1;
+    for (int i = 0; i < panels.axes; ++i) {
+        const PanelAxis& axis = panels.axis[i];
+        if (axis.extent[output] > 1 && axis.stride[output] == panels.size[output]) return true;
+    }
+    return false;
+}
+
 // Boxes of about equal size, and where operands' are in a share's scratch.
 void make_even(Panels& panels, const void* output, int64_t bytes) {
     for (int i = 0; i < panels.axes; ++i) {

@@ -21,6 +21,7 @@ struct PanelAxis {
 struct Panels {
     static constexpr int kMaxAxes = 6;
     static constexpr int64_t kAlignment = 64;
+    static constexpr int8_t kAllCopied = -1;  // of in_place
 
     int64_t count;   // 0: the call is not cut, and nothing else is set
     int64_t tasks;   // of a panel, where all have one plan
@@ -33,9 +34,9 @@ struct Panels {
     int64_t lead;       // what the first panel along that axis lacks
     // Else the operator runs where the operand lies.
     bool copied[Loops::kMaxOperands] = {true, true, true};
-    int8_t in_place = -1;  // one of these operands, in whose order scratch lies; -1: all are copied
-    PanelAxis axis[kMaxAxes];  // in the order of dense panels, outermost first
-    int64_t box[kMaxAxes];     // extent of a panel along an axis
+    int8_t in_place = kAllCopied;  // one of these operands, in whose order scratch lies
+    PanelAxis axis[kMaxAxes];      // in the order of dense panels, outermost first
+    int64_t box[kMaxAxes];         // extent of a panel along an axis
     int64_t size[Loops::kMaxOperands];
     int64_t scratch[Loops::kMaxOperands + 1];  // where in a share's the operands begin, and its end
 
@@ -67,10 +68,10 @@ struct Panels {
 // Whether the axes of two operands lie in one order.
 bool lie_alike(const PanelAxis* axes, int count, int operand, int other);
 
-// Cuts a call that moves so many bytes into panels, of which `copied` is given. Its axes come in
-// the order that dense panels shall have. `output` is the last operand's memory, if that is
-// written; null where it is still to be allocated, which is expected from a cache line on. False
-// where axes are too many, or too long for panels that would gain something.
+// Cuts a call that moves so many bytes into panels, of which `copied` is given, one at least. Its
+// axes come in the order that dense panels shall have. `output` is the last operand's memory, if
+// that is written; null where it is still to be allocated, which is expected from a cache line on.
+// False where axes are too many, or too long for panels that would gain something.
 bool cut_into_panels(Panels& panels, const PanelAxis* axes, int count, const DataType* dtypes,
                      int operands, bool writes, const void* output, int64_t bytes);
 

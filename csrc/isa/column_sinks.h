@@ -11,7 +11,7 @@ namespace {
 // both parts go together.
 class ColumnSinks {
   public:
-    static constexpr int kMost = 2048;         // columns
+    static constexpr int kMost = 1024;         // columns
     static constexpr int kTogether = 16;       // that are written at a time
     static constexpr int64_t kRunBytes = 512;  // of a run, at most
 
@@ -40,12 +40,12 @@ class ColumnSinks {
     // Where to write the next run of `count` columns, pitch() bytes apart, of which `column` is the
     // first and goes on at `to`.
     AG_INLINE char* reserve(int column, int count, const char* to) {
-        char* const start = buffer_ + behind_line(to);
+        char* const start = buffer_ + bytes_behind_line(to);
         for (int c = 0; c < count; ++c) copy_line(line_of(start + c * pitch_), tails_[column + c]);
         return start;
     }
     AG_INLINE void commit(int column, int count, char* to, int64_t bytes) {
-        char* start = buffer_ + behind_line(to);
+        char* start = buffer_ + bytes_behind_line(to);
         for (int c = 0; c < count; ++c, start += pitch_, to += stride_) {
             const char* from = line_of(start);
             char* line = line_of(to);
@@ -65,12 +65,9 @@ class ColumnSinks {
     // A run with the rest of a line before it and one behind.
     static constexpr int64_t kPitch = kRunBytes + 2 * kCacheLine;
 
-    static int64_t behind_line(const char* p) {
-        return reinterpret_cast<intptr_t>(p) & (kCacheLine - 1);
-    }
     template <class Byte>
     static Byte* line_of(Byte* p) {
-        return p - behind_line(p);
+        return p - bytes_behind_line(p);
     }
     static void copy_line(char* to, const char* from) { std::memcpy(to, from, kCacheLine); }
 
@@ -81,7 +78,7 @@ class ColumnSinks {
         for (int c = 0; c < columns_; ++c) {
             char* const begin = begin_ + c * stride_;
             char* const end = end_ + c * stride_;
-            const int64_t before = behind_line(begin), in_last = behind_line(end);
+            const int64_t before = bytes_behind_line(begin), in_last = bytes_behind_line(end);
             const bool is_one_line = end - in_last < begin;
             if (before > 0 && !is_one_line && (c == 0 || !are_dense))
                 parts_.write(begin, heads_[c] + before, kCacheLine - before);

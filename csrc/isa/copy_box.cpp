@@ -31,7 +31,7 @@ int after_run(const CopyAxis* axes, int count, const int64_t* extent, const Stri
     }
 }
 
-// Extents of parts of at most `most` elements, with runs as long as possible on both sides.
+// Extents of parts of no more than `most` elements, with runs as long as possible on both sides.
 void cut_into_parts(const CopyAxis* axes, int count, int64_t most, int64_t* extent) {
     for (int i = 0; i < count; ++i) extent[i] = 1;
     int64_t elements = 1;
@@ -104,8 +104,8 @@ class DensePart {
     template <class Copy>
     void copy(char* to, const CopyAxis* axes, const Copy& copy_to) {
         CopyAxis in[kCopyAxes], out[kCopyAxes];
-        // So that vectors that fill lines of memory do not cross the ends of those here.
-        char* const dense = bytes_ + reinterpret_cast<intptr_t>(to) % kCacheLine;
+        // So that vectors of the first run lie to lines here as they do there.
+        char* const dense = bytes_ + bytes_behind_line(to);
         int64_t pitch = sizeof(T);
         for (int i = count_ - 1; i >= 0; --i) {
             in[i] = {axes[i].count, axes[i].from, pitch};

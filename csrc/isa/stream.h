@@ -11,6 +11,10 @@ namespace {
 AG_INLINE int64_t bytes_to_line(const void* p) {
     return -reinterpret_cast<intptr_t>(p) & (kCacheLine - 1);
 }
+// From where p's cache line begins to p.
+AG_INLINE int64_t bytes_behind_line(const void* p) {
+    return reinterpret_cast<intptr_t>(p) & (kCacheLine - 1);
+}
 // Elements from p to where a cache line begins, at most n.
 template <class T>
 AG_INLINE int elements_to_line(const T* p, int n) {

@@ -70,7 +70,8 @@ class QuotientRows : public PoolTile {
                 end = last + 1;
             } else {
                 count = counted(plan_.height, plan_.count_include_pad, first);
-                if (count == static_cast<float>(plan_.height.kernel)) {
+                if (first <= last_whole_row_ &&
+                    plan_.height.counted(first, plan_.count_include_pad) == plan_.height.kernel) {
                     end = least(last, last_whole_row_) + 1;
                 } else {
                     while (end <= last &&

@@ -54,7 +54,7 @@ class RowWindows {
 inline float counted(const PoolAxis& axis, bool count_include_pad, int64_t i) {
     return static_cast<float>(axis.counted(i, count_include_pad));
 }
-// The last window that counts all elements of a kernel, if one does.
+// The last window that counts all elements of a kernel, if one does; else any.
 inline int64_t last_whole_window(const PoolAxis& axis, bool count_include_pad) {
     const int64_t end = axis.extent + (count_include_pad ? axis.pad : 0);
     return (end + axis.pad - axis.kernel) / axis.stride;

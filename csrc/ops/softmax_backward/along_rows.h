@@ -41,8 +41,8 @@ AG_INLINE Lanes add_head(const Inputs<T>& in, int head, Lanes sum) {
     return rotate(sum, head);
 }
 
-// sums[k] = the sum of grad_output * output over n elements from in[k] on; all begin alike in their
-// cache lines. `asks` (with_constant()): for what is loaded later.
+// sums[k] = the sum of grad_output * output over n elements from in[k] on; all begin alike in
+// their cache lines, for speed. `asks` (with_constant()): for what is loaded later.
 template <int kStep, int kCount, class T, class Flag>
 AG_INLINE void sum_products(const Inputs<T>* in, int n, Flag asks, float* sums) {
     constexpr int kBeyond = kStep - 1;  // elements that must exist after a whole load's last one

@@ -64,8 +64,11 @@ struct SoftmaxBackwardKernel {
     static void with_rows(const Op::Plan& plan, void* const* addresses, bool streaming,
                           const Function& function) {
         if (plan.traversal == Op::Traversal::kStaged) return with_staged(plan, addresses, function);
-        if (plan.out_dtype == plan.dtype)
-            return with<SoftmaxRows<T>>(function, plan, addresses, streaming);
+        if (plan.out_dtype == plan.dtype) {
+            if (streaming && plan.collects) return with_columns(plan, addresses, function);
+            return with<SoftmaxRows<T>>(function, plan, addresses, streaming,
+                                        static_cast<ColumnSinks*>(nullptr));
+        }
         if constexpr (!std::is_same_v<T, float>) {
             with<SoftmaxRows<T, float>>(function, plan, addresses, streaming);
         } else if (plan.out_dtype == DataType::kFloat16) {
@@ -80,8 +83,15 @@ struct SoftmaxBackwardKernel {
         if (plan.out_dtype == plan.dtype) return with<StagedRows<T, T>>(function, plan, addresses);
         with<StagedRows<T, float>>(function, plan, addresses);
     }
+    template <class Function>
+    static AG_NOINLINE void with_columns(const Op::Plan& plan, void* const* addresses,
+                                         const Function& function) {
+        ColumnSinks columns;
+        with<SoftmaxRows<T>>(function, plan, addresses, true, &columns);
+    }
+    // Never inlined: stacks would hold all kinds of rows at once.
     template <class Rows, class Function, class... Arguments>
-    static void with(const Function& function, const Arguments&... arguments) {
+    static AG_NOINLINE void with(const Function& function, const Arguments&... arguments) {
         Rows rows(arguments...);
         function(rows);
     }

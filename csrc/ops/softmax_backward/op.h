@@ -42,7 +42,8 @@ struct SoftmaxBackward {
         kStaged,         // none of these, or double or the other 16 bit: in tiles made dense
     };
 
-    static constexpr int64_t kMaxColumns = 2048;  // rows of a group, but along rows
+    static constexpr int64_t kMaxColumns = 2048;     // rows of a group, but along rows
+    static constexpr int64_t kMostCollected = 1024;  // columns of a transposed result
     // Elements of a small plane, at most; kWidePlane where it has kWideColumns columns or more.
     static constexpr int64_t kSmallPlane = 512, kWidePlane = 1024, kWideColumns = 32;
     static constexpr int64_t kShortRow = 512;  // bytes; shorter ones are written several at a time
@@ -92,7 +93,8 @@ struct SoftmaxBackward {
         bool rows_fill_lines;  // kAlongRows: whole cache lines of the result
         bool collects;         // past the caches: what is transposed is made whole lines first
         int64_t bytes;         // that the call moves
-        // If any: these are the tasks, and what kernels use is the plan of a dense one.
+        // If any: these are the tasks, and what kernels use is the plan of a dense one, or
+        // panel_plan() of each.
         Panels panels;
 
         // Whether every operand is read and written where it lies.

@@ -57,8 +57,6 @@ bool walks_short_runs(const Op::Plan& plan) {
            plan.rows.extent[inner] * size <= kShortBytes;
 }
 
-constexpr int kAllCopied = -1;  // Panels::in_place
-
 // The axes of a call, outermost first: as they lie in that operand.
 int list_axes(const Op::Plan& plan, int operand, PanelAxis* axes) {
     const int count = plan.rows.count + 1;
@@ -77,7 +75,7 @@ int list_axes(const Op::Plan& plan, int operand, PanelAxis* axes) {
     return count;
 }
 
-// The call on a panel that has so many elements along each axis; its result may replace an input.
+// The call on a panel that has so many elements along each axis.
 template <class Extent>
 Op::Plan plan_of(const Op::Plan& call, const Panels& panels, const Extent& extent) {
     TensorView views[3];
@@ -92,19 +90,23 @@ Op::Plan plan_of(const Op::Plan& call, const Panels& panels, const Extent& exten
     }
     for (int i = 0; i < panels.axes; ++i)
         if (panels.axis[i].is_whole) args.dim = i;
-    return Op::direct_plan(args);
+    Op::Plan plan = Op::direct_plan(args);
+    // Rows beyond a panel's are another's, and its results may replace an input.
+    plan.rows_beyond = 0;
+    plan.streaming_fits = false;
+    return plan;
 }
 
-// Cuts the call into panels of which all operands are copied or, next to one that is left in place,
-// the only one that does not lie as it does; false where there are more of these, or none.
+// Cuts the call into panels. All operands are copied or, where one is in place, the single other
+// one that does not lie as it does; false if that is not one.
 bool cut(const Op::Plan& plan, const void* output, int in_place, Panels& panels) {
     if (plan.rows.count >= Panels::kMaxAxes) return false;
     PanelAxis axes[Panels::kMaxAxes];
-    const int count = list_axes(plan, in_place == kAllCopied ? Op::kOut : in_place, axes);
+    const int count = list_axes(plan, in_place == Panels::kAllCopied ? Op::kOut : in_place, axes);
     panels.in_place = static_cast<int8_t>(in_place);
     for (int k = 0; k < 3; ++k)
-        panels.copied[k] = in_place == kAllCopied || !lie_alike(axes, count, in_place, k);
-    if (in_place != kAllCopied && std::count(panels.copied, panels.copied + 3, true) != 1)
+        panels.copied[k] = in_place == Panels::kAllCopied || !lie_alike(axes, count, in_place, k);
+    if (in_place != Panels::kAllCopied && std::count(panels.copied, panels.copied + 3, true) != 1)
         return false;
     const DataType dtypes[] = {plan.dtype, plan.dtype, plan.out_dtype};
     return cut_into_panels(panels, axes, count, dtypes, 3, true, output, plan.bytes);
@@ -130,7 +132,7 @@ bool cut_in_place(Op::Plan& plan, const void* output) {
 void take_panels(Op::Plan& plan, const void* output) {
     if (cut_in_place(plan, output)) return;
     Panels panels{};
-    if (!cut(plan, output, kAllCopied, panels)) return;
+    if (!cut(plan, output, Panels::kAllCopied, panels)) return;
     const auto whole = [&](int i, int k) { return panels.extent(i, k); };
     const Op::Plan dense = plan_of(plan, panels, whole);
     if (!dense.split) use_panels(plan, dense, panels);

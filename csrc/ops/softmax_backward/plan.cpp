@@ -129,7 +129,10 @@ int64_t column_count(const Op::Plan& plan) {
                          plan.length <= kNearTileBytes / (kInputs * kNearRunBytes);
     const int64_t tile_bytes = is_near ? kNearTileBytes : kFarTileBytes;
     const int64_t run_bytes = is_near ? kNearRunBytes : kFarRunBytes;
-    int64_t columns = is_across ? kInputs * kMostRunBytes / element_bytes : Op::kMaxColumns;
+    const bool is_transposed = plan.traversal == Op::Traversal::kAcrossToAlong;
+    int64_t columns = is_across       ? kInputs * kMostRunBytes / element_bytes
+                      : is_transposed ? Op::kMostCollected
+                                      : Op::kMaxColumns;
     while (columns * element_bytes > kInputs * run_bytes &&
            plan.length > tile_bytes / (columns * element_bytes))
         columns /= 2;
@@ -177,7 +180,7 @@ bool collects(const Op::Plan& plan, const TensorView& out) {
     if (plan.traversal == Op::Traversal::kAcrossToAlong)
         return plan.length * size >= kLeastColumn && !has_whole_lines(out, {plan.length});
     if (plan.traversal != Op::Traversal::kAlongToAcross || plan.chunks > 1 ||
-        plan.length > Op::kMaxColumns || has_whole_lines(out, {extent, plan.rows_per_group}))
+        plan.length > Op::kMostCollected || has_whole_lines(out, {extent, plan.rows_per_group}))
         return false;
     int64_t column = extent * size;
     for (int i = inner - 1; i >= 0 && plan.rows.stride[i][2] == column; --i)

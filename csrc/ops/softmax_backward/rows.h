@@ -35,8 +35,14 @@ class SoftmaxRows {
     using Traversal = Op::Traversal;
 
   public:
-    SoftmaxRows(const Op::Plan& plan, void* const* addresses, bool streaming)
-        : plan_(plan), place_(plan, addresses), streaming_(streaming), sink_(streaming, nullptr) {}
+    // `columns`: where transposed results are collected; null: they are not.
+    SoftmaxRows(const Op::Plan& plan, void* const* addresses, bool streaming,
+                ColumnSinks* columns = nullptr)
+        : plan_(plan),
+          place_(plan, addresses),
+          streaming_(streaming),
+          sink_(streaming, nullptr),
+          columns_(columns) {}
 
     // Goes to a group of rows or, along rows and of small planes, to all those up to `end` that
     // follow it at equal distances. Returns the next group.
@@ -197,7 +203,7 @@ class SoftmaxRows {
         }
     }
 
-    // Of two chunks at a time: an addition waits for the one before it.
+    // Of two chunks at a time, as an addition waits for the one before it; the last may be shorter.
     float sum_along(int row) const {
         if (plan_.chunks == 1) return sum_chunk_along(row, 0);
         double total = 0.0;
@@ -345,10 +351,10 @@ class SoftmaxRows {
         const int64_t out_stride = kAlong ? plan_.stride[2] : place_.row_stride(2);
         const int length = length_of(chunk), columns = kAlong ? length : count_;
         char* const start = address(2, 0, chunk * plan_.chunk);
-        const bool collects = streaming_ && plan_.collects;
-        if (collects) columns_.move_to(start, out_stride, columns);
+        const bool collects = columns_ != nullptr;
+        if (collects) columns_->move_to(start, out_stride, columns);
         block.streams = streaming_ && !collects;
-        block.out_stride = collects ? columns_.pitch() : out_stride;
+        block.out_stride = collects ? columns_->pitch() : out_stride;
         for (int i = 0; i < length; i += kMostElements) {
             const int elements = static_cast<int>(least(kMostElements, length - i));
             for (int row = 0; row < count_; row += kMostRows) {
@@ -356,7 +362,7 @@ class SoftmaxRows {
                 const int column = kAlong ? i : row, some = kAlong ? elements : rows;
                 const int run = kAlong ? rows : elements;
                 char* const to = address(2, row, chunk * plan_.chunk + i);
-                block.out = collects ? columns_.reserve(column, some, to) : to;
+                block.out = collects ? columns_->reserve(column, some, to) : to;
                 block.columns = some;
                 for (int k = 0; k < run; k += kBlockRows<T>, block.out += kCacheLine) {
                     const int first_row = kAlong ? row + k : row, first = kAlong ? i : i + k;
@@ -366,22 +372,22 @@ class SoftmaxRows {
                     block.lines = static_cast<int>(least(kBlockRows<T>, run - k));
                     block.write();
                 }
-                if (collects) columns_.commit(column, some, to, run * kSize);
+                if (collects) columns_->commit(column, some, to, run * kSize);
             }
         }
-        if (collects) columns_.advance((kAlong ? count_ : length) * kSize);
+        if (collects) columns_->advance((kAlong ? count_ : length) * kSize);
     }
 
     static constexpr int kMaxGroups = 1024;              // so that their rows are an int
     static constexpr int kLaneSums = kLanes * kMaxSums;  // more than sum_plane() needs
     static_assert(kLaneSums >= AcrossRows<T>::kScratch);
-    static_assert(ColumnSinks::kMost >= Op::kMaxColumns);
+    static_assert(ColumnSinks::kMost >= Op::kMostCollected);
 
     const Op::Plan& plan_;
     GroupPlace place_;
     const bool streaming_;
     Sink<U> sink_;
-    ColumnSinks columns_;
+    ColumnSinks* const columns_;
     uintptr_t to_next_[Op::kOut] = {};  // bytes to the plane after this one, 0 where there is none
     int count_ = 0;
     int summed_ = 0;

@@ -34,7 +34,7 @@ void Op::run(const Plan& plan, void* const* addresses, void* workspace) {
                                 static_cast<char*>(addresses[2])};
         const auto run = [&](char* const* at, int64_t panel) {
             void* const operands[] = {at[0], at[1], at[2]};
-            if (plan.panels.in_place < 0)
+            if (plan.panels.in_place == Panels::kAllCopied)
                 return kernels.whole(plan, operands, false, 0, plan.panels.tasks);
             const Plan part = panel_plan(plan, panel);
             kernels.whole(part, operands, false, 0, part.tasks);
