@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 from ascend_grad.bench import report
@@ -22,6 +23,7 @@ CACHES = 32 << 20
 SHORT_ROW = 16
 NOISE = 0.005  # shares are printed in per cent
 PEER_NOISE = 0.05
+Ratio = Callable[[report.Record], float | None]
 
 
 def aim(record: report.Record) -> float:
@@ -37,6 +39,26 @@ def aim(record: report.Record) -> float:
         return 0.85 if record["dtype"] == "float32" else 0.8
     rounds = record["dtype"] == "bfloat16" and operator != BATCH_NORM
     return 0.5 if rounds else 0.6
+
+
+def mean(ratio: Ratio, fraction: Ratio, records: list[report.Record]) -> float:
+    """Of how many times as fast calls are as others or, at 1 / fraction of their speed, would be;
+    none is slowed down, and small ones, which have no fraction, stay as they are."""
+    ratios = ((ratio(r), fraction(r)) for r in records)
+    return report.geometric_mean(x / min(1.0, f or 1.0) for x, f in ratios if x is not None) or 0.0
+
+
+def print_means(records: list[report.Record]) -> None:
+    peers = {"the best peer": report.ratio_to_best_peer, "PyTorch": report.ratio_to_torch}
+    for threads in sorted({r["threads"] for r in records}):
+        some = [r for r in records if r["threads"] == threads]
+        for name, ratio in peers.items():
+            fractions = (lambda _: 1.0, report.fraction_of_arithmetic, report.fraction_of_limit)
+            now, arithmetic, limit = (mean(ratio, fraction, some) for fraction in fractions)
+            print(
+                f"{threads} thread(s): {now:.2f} times {name} in the mean; with every case at the "
+                f"limit of arithmetic {arithmetic:.2f}, at that of memory {limit:.2f}"
+            )
 
 
 def main(paths: list[str]) -> None:
@@ -75,6 +97,7 @@ def main(paths: list[str]) -> None:
         *slower,
         sep="\n",
     )
+    print_means(records)
 
 
 if __name__ == "__main__":
