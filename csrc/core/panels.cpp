@@ -190,9 +190,10 @@ void make_even(Panels& panels, const void* output, int64_t bytes) {
         if (!axis.is_whole)
             panels.box[i] = round_up(even_part(axis.extent[0], panels.box[i]), axis.unit);
     }
-    panels.streams = panels.streams && (align_to_lines(panels, output) ||
-                                        (streaming_pays(bytes, false, Gain::kOnceNotKept) &&
-                                         panels.run(panels.operands - 1) >= kStreamedRun));
+    const bool has_long_runs = is_output_dense(panels) &&
+                               panels.run(panels.operands - 1) >= kStreamedRun &&
+                               streaming_pays(bytes, false, Gain::kOnceNotKept);
+    panels.streams = panels.streams && (align_to_lines(panels, output) || has_long_runs);
     panels.count = count_panels(panels);
     int64_t end = 0;
     for (int k = 0; k < panels.operands; ++k) {
