@@ -90,8 +90,10 @@ AG_INLINE void write_row(const Inputs<T>& in, float sum, U* out, int n) {
     const LanePair both = {s, s};
     int i = long_head<1>(out, n);
     write_head<1>(in, i, s, out);
-    for (; i + kPairLanes <= n; i += kPairLanes)
+    for (; i + kPairLanes <= n; i += kPairLanes) {
+        prefetch_stores(out + i, kPairLanes);
         store_pair(out + i, load_pair(in.y + i) * (load_pair(in.g + i) - both));
+    }
     for (; i + kLanes <= n; i += kLanes) store(out + i, load(in.y + i) * (load(in.g + i) - s));
     if (i < n) write_first<1>(in, i, n - i, s, out);
 }
@@ -209,6 +211,7 @@ AG_INLINE Lanes write_and_sum(const Inputs<T>& in, float of_these, U* out, bool 
     const int both_m = kSums && next_m < m ? next_m : m;
     int i = 0;
     for (; i + kPairLanes + kBeyond <= both_m; i += kPairLanes) {
+        if (!streams) prefetch_stores(to + i, kPairLanes);
         write_pair<kStep>(rest.g + kStep * i, rest.y + kStep * i, both, no_nan, to + i, streams);
         const Inputs<T>& later = kSums ? next_rest : rest;
         if (asks)
