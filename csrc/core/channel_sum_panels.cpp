@@ -1,5 +1,6 @@
 // Channel sums that are cut into panels (core/panels.h).
 #include <algorithm>
+#include <cstdlib>
 #include <numeric>
 
 #include "core/cache_line.h"
@@ -111,6 +112,13 @@ bool is_walked_in_place(const ChannelSumPlan& plan, int operand, int64_t size) {
            goes_on(plan.rows, channel, plan.channels);
 }
 
+// Whether tiles are made of so many channels, and something written, that panels of which some
+// operands are not copied had better be made (measured).
+bool stages_many_channels(const ChannelSumPlan& plan) {
+    constexpr int64_t kFewest = 64;
+    return plan.stages && plan.operands > kInputs && plan.channels >= kFewest;
+}
+
 // The operand that as many others as possible lie alike, but not all, and that is walked where it
 // lies; or Panels::kAllCopied.
 int operand_in_place(const ChannelSumPlan& plan, int64_t size) {
@@ -147,10 +155,11 @@ bool cut(ChannelSumPlan& plan, DataType dtype, const void* output, int in_place)
 // The same of which as many operands as possible are walked where they lie. No tiles are made of
 // the middle panel, which stands for all.
 bool cut_in_place(ChannelSumPlan& plan, DataType dtype, const void* output) {
-    constexpr int64_t kFewestBytes = 2048;  // of a run: shorter ones are copied faster (measured)
+    // Of a run: shorter ones are copied faster (measured).
+    const int64_t fewest_bytes = plan.operands > kInputs ? 1024 : 2048;
     const int operand = operand_in_place(plan, static_cast<int64_t>(data_type_size(dtype)));
     if (operand == Panels::kAllCopied || !cut(plan, dtype, output, operand) ||
-        plan.panels.run(operand) < kFewestBytes)
+        plan.panels.run(operand) < fewest_bytes)
         return false;
     int64_t first_block;
     return panel_plan(plan, plan.panels.count / 2, first_block).is_direct();
@@ -160,8 +169,10 @@ bool cut_in_place(ChannelSumPlan& plan, DataType dtype, const void* output) {
 
 void take_panels(ChannelSumPlan& plan, DataType dtype, const void* output) {
     const auto size = static_cast<int64_t>(data_type_size(dtype));
-    if (!splits_lines(plan, size) || axis_count(plan) > Panels::kMaxAxes) return;
-    if (!cut_in_place(plan, dtype, output) && !cut(plan, dtype, output, Panels::kAllCopied)) {
+    const bool splits = splits_lines(plan, size);
+    if (axis_count(plan) > Panels::kMaxAxes || !(splits || stages_many_channels(plan))) return;
+    if (!cut_in_place(plan, dtype, output) &&
+        !(splits && cut(plan, dtype, output, Panels::kAllCopied))) {
         plan.panels.count = 0;
         return;
     }

@@ -87,6 +87,13 @@ void choose_group(ChannelSumPlan& plan, int64_t size, bool from_memory) {
         plan.prefetch = is_grouped ? kFarGroupsBytes : kFarLoadsBytes;
         return;
     }
+    // Measured: of few channels, whose runs are short, of as many as possible; but of 16 bit that
+    // is not written, which does best as it is.
+    if (plan.lanes_together == kSumLanes && !plan.transposes && plan.channels <= kSumLanes / 2 &&
+        (writes || size == 4)) {
+        plan.position_group = kFewChannelsGroup;
+        return;
+    }
     const bool are_short = has_short_rows(plan, size);
     // Measured: short rows of float or that are written do best in order; elsewhere it pays to load
     // and store a lane's sum once for several positions.

@@ -17,6 +17,10 @@ constexpr int64_t kShortestPiece = 18, kFewestTogether = 32;
 // Channels, neighbours in the inputs alone, that are walked as they lie, measured.
 constexpr int64_t kFewestTransposed = 4;
 
+// Channels, all that follow each other, that had better be parted, measured: so few are copied fast
+// (isa/copy_block.h).
+constexpr int64_t kMostParted = 3;
+
 // Elements from one position of a row to the next in tensor k; 0 where that is not one number.
 int64_t position_step(const ChannelSumPlan& plan, int k, int64_t size) {
     if (plan.positions.count != 1 || plan.positions.stride[0][k] % size != 0) return 0;
@@ -149,8 +153,11 @@ void choose_traversal(ChannelSumPlan& plan, int64_t size) {
     const bool many_channels = plan.channels >= kSumLanes / 2;
     const bool are_short = many_channels && plan.row_length < kShortRow;
     const bool along_positions = steps && output_steps && !are_short;
+    const bool are_parted = plan.channels > 1 && plan.channels <= kMostParted &&
+                            plan.row_length >= kSumLanes &&
+                            follow_each_other(plan, size, plan.operands);
     const bool along_channels =
-        has_runs && output_has_runs &&
+        has_runs && output_has_runs && !are_parted &&
         (many_channels || plan.row_length == 1 || follow_each_other(plan, size, plan.operands));
     plan.position_step = static_cast<int32_t>(step);
     if (along_positions && !(along_channels && plan.row_length < plan.channels)) {

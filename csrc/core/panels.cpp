@@ -187,8 +187,10 @@ bool is_output_dense(const Panels& panels) {
 void make_even(Panels& panels, const void* output, int64_t bytes) {
     for (int i = 0; i < panels.axes; ++i) {
         const PanelAxis& axis = panels.axis[i];
-        if (!axis.is_whole)
-            panels.box[i] = round_up(even_part(axis.extent[0], panels.box[i]), axis.unit);
+        if (axis.is_whole) continue;
+        int64_t& box = panels.box[i];
+        box = round_up(even_part(axis.extent[0], box), axis.unit);
+        while (panels.are_equal && axis.extent[0] % box != 0) --box;
     }
     const bool has_long_runs = is_output_dense(panels) &&
                                panels.run(panels.operands - 1) >= kStreamedRun &&

@@ -35,6 +35,7 @@ struct Panels {
     // Else the operator runs where the operand lies.
     bool copied[Loops::kMaxOperands] = {true, true, true};
     int8_t in_place = kAllCopied;  // one of these operands, in whose order scratch lies
+    bool are_equal = false;        // whether all are to have one shape
     PanelAxis axis[kMaxAxes];      // in the order of dense panels, outermost first
     int64_t box[kMaxAxes];         // extent of a panel along an axis
     int64_t size[Loops::kMaxOperands];

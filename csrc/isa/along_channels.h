@@ -20,6 +20,7 @@ class AlongChannels {
     static constexpr int kOperands = Element::kWrites ? 3 : 2;
     using OfRun = typename LaneSums<kSums>::Run;
     static constexpr int kGroup = static_cast<int>(kPositionGroup);
+    static constexpr int kMostOfLane = static_cast<int>(kFewChannelsGroup / kSumLanes);
 
   public:
     // Outputs of positions by channels, on their way to be transposed: so many lines that runs past
@@ -147,7 +148,7 @@ class AlongChannels {
     // The positions of a group that go to one lane.
     struct OfLane {
         int count = 0;
-        char* at[kGroup / kSumLanes][kOperands];
+        char* at[kMostOfLane][kOperands];
     };
     // Every sixteenth of n positions from `first` on.
     OfLane of_lane(int64_t row, int64_t first, int64_t n) const {
@@ -312,8 +313,10 @@ class AlongChannels {
                         return add_positions<2>(positions, run, elements, turn, asks);
                     case 3:
                         return add_positions<3>(positions, run, elements, turn, asks);
-                    default:
+                    case 4:
                         return add_positions<4>(positions, run, elements, turn, asks);
+                    default:
+                        return add_positions<0>(positions, run, elements, turn, asks);
                 }
             }
         });
@@ -323,11 +326,12 @@ class AlongChannels {
     template <int kCount, class Flag>
     AG_NOINLINE void add_positions(const OfLane& positions, const OfRun& run, int elements,
                                    const Turn& turn, Flag asks) {
-        constexpr int kMost = kCount > 0 ? kCount : kGroup / kSumLanes;
+        constexpr int kMost = kCount > 0 ? kCount : kMostOfLane;
         const int count = kCount > 0 ? kCount : positions.count;
         char* at[kMost][kOperands];
         // One by one: a vector of them would be loaded from where they have just been stored.
-        AG_EACH (i, count)
+#pragma GCC unroll(4)
+        for (int i = 0; i < count; ++i)
             AG_EACH (k, kOperands) at[i][k] = positions.at[i][k];
         const Turn own_turn = turn;
         const auto ahead = static_cast<uintptr_t>(plan_.prefetch);
@@ -346,7 +350,9 @@ class AlongChannels {
         }
         if (c < elements) add_part(positions, {sums + kSums * c, continues}, turn, c, elements - c);
     }
-    bool streams_lines() const { return Element::kWrites && streaming_ && !plan_.transposes; }
+    bool streams_lines() const {
+        return Element::kWrites && streaming_ && !plan_.transposes;
+    }
     // Elements [c, c + kPairLanes), whose sums `to` are; p are their parameters.
     template <class Flag>
     AG_INLINE void add_pair(char* const (*at)[kOperands], int count, OfRun to, LanePair p,

@@ -77,6 +77,44 @@ inline void copy_elements(char* to, const char* from, CopyAxis outer, CopyAxis m
     }
 }
 
+// Pixels of kChannels neighbours to as many rows `apart` bytes from one to the next, or back. Plain
+// loops, of which compilers make vectors.
+template <class T, int kChannels>
+AG_NOINLINE void copy_pixels(char* to, const char* from, int64_t pixels, int64_t apart,
+                             bool from_rows) {
+    constexpr int64_t kSize = sizeof(T), kPixel = kChannels * kSize;
+    if (from_rows) {
+        for (int64_t i = 0; i < pixels; ++i)
+            AG_EACH (k, kChannels)
+                move_bytes<kSize>(to + i * kPixel + k * kSize, from + k * apart + i * kSize);
+    } else {
+        for (int64_t i = 0; i < pixels; ++i)
+            AG_EACH (k, kChannels)
+                move_bytes<kSize>(to + k * apart + i * kSize, from + i * kPixel + k * kSize);
+    }
+}
+// Where neighbours along one axis, which has two to four, become those along another, or the
+// reverse, all of them dense. False, with nothing done, where they are not.
+template <class T>
+AG_INLINE bool copy_few_channels(char* to, const char* from, const CopyAxis* axes, int across,
+                                 int along) {
+    constexpr int64_t kSize = sizeof(T);
+    const CopyAxis lines = axes[along], columns = axes[across], other = axes[3 - across - along];
+    const bool from_rows = columns.to == lines.count * kSize;
+    if (!from_rows && lines.from != columns.count * kSize) return false;
+    const int64_t channels = from_rows ? lines.count : columns.count;
+    const auto copy = channels == 2   ? copy_pixels<T, 2>
+                      : channels == 3 ? copy_pixels<T, 3>
+                      : channels == 4 ? copy_pixels<T, 4>
+                                      : nullptr;
+    if (copy == nullptr) return false;
+    for (int64_t i = 0; i < other.count; ++i) {
+        copy(to + i * other.to, from + i * other.from, from_rows ? columns.count : lines.count,
+             from_rows ? lines.from : columns.to, from_rows);
+    }
+    return true;
+}
+
 // n elements of which `from` has every second one.
 template <class T>
 inline void copy_every_second(char* to, const char* from, int64_t n) {
@@ -234,7 +272,9 @@ AG_NOINLINE void copy_block_of(char* to, const char* from, CopyAxis* axes, char*
             if (copy_every_second_runs<T>(to, from, axes, spare)) return;
         }
         const int across = find_axis(axes, kSize, 0), along = find_axis(axes, 0, kSize);
-        if (across >= 0 && along >= 0 && copy_columns<T>(to, from, axes, across, along, ahead))
+        if (across >= 0 && along >= 0 &&
+            (copy_few_channels<T>(to, from, axes, across, along) ||
+             copy_columns<T>(to, from, axes, across, along, ahead)))
             return;
     }
     // One by one, along the longest axis that does not store to another page each time, if any.

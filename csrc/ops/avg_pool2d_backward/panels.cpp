@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "core/cache_line.h"
 #include "core/integers.h"
 #include "ops/avg_pool2d_backward/op.h"
 
@@ -42,6 +43,14 @@ bool splits_lines(const Op::Args& args, const Op::Plan& plan) {
     return plan.height.extent > 1 && grad_input.strides[height] != row && row < kLongRow;
 }
 
+// Whether pixels of the result are so few channels that they had better be parted: these are
+// copied fast (isa/copy_block.h).
+bool has_few_channels(const TensorView& grad_input) {
+    constexpr int64_t kMost = 4;
+    const int rank = grad_input.rank, nearest = nearest_axis(grad_input, rank);
+    return nearest >= 0 && nearest < rank - 2 && grad_input.shape[nearest] <= kMost;
+}
+
 // The order of a panel's axes, which is that of the result: planes, rows and columns, but with the
 // nearest planes last where they are nearer than rows and columns.
 void order_axes(const TensorView& grad_input, int* order) {
@@ -50,12 +59,25 @@ void order_axes(const TensorView& grad_input, int* order) {
     std::iota(order, order + rank, 0);
     std::stable_sort(order, order + height, [&](int a, int b) { return stride(a) > stride(b); });
     const int nearest = nearest_axis(grad_input, rank);
+    if (has_few_channels(grad_input)) return;
     int* const place = std::find(order, order + height, nearest);
     if (place != order + height) std::rotate(place, place + 1, order + rank);
 }
 
-// Makes it a plan of panels, if the call can be cut into some.
-void cut(const Op::Args& args, Op::Plan& plan) {
+// Whether each panel of the result begins equally far from a cache line.
+bool begin_alike(const Panels& panels) {
+    bool result = true;
+    for (int i = 0; i < panels.axes; ++i) {
+        const PanelAxis& axis = panels.axis[i];
+        const bool is_cut = !axis.is_whole && panels.box[i] < axis.extent[1];
+        result = result && !(is_cut && panels.box[i] * axis.stride[1] % kCacheLine != 0);
+    }
+    return result;
+}
+
+// Makes it a plan of panels, if the call can be cut into some. The result is copied, or stays where
+// it is; then panels of the gradient lie as it does.
+bool cut(const Op::Args& args, Op::Plan& plan, bool in_place) {
     const TensorView* tensors[] = {args.tensors[Op::kGradOutput], args.tensors[Op::kGradInput]};
     const int rank = tensors[1]->rank;
     int order[kMaxRank];
@@ -70,28 +92,38 @@ void cut(const Op::Args& args, Op::Plan& plan) {
         }
     }
     Panels panels{};
+    panels.copied[1] = !in_place;
+    panels.are_equal = in_place;
     const DataType dtypes[] = {plan.dtype, plan.dtype};
-    if (!cut_into_panels(panels, axes, rank, dtypes, 2, true, tensors[1]->data, plan.bytes)) return;
+    if (!cut_into_panels(panels, axes, rank, dtypes, 2, true, tensors[1]->data, plan.bytes))
+        return false;
     TensorView views[2];
     for (int k = 0; k < 2; ++k) {
         const TensorView dense = panels.view(k, plan.dtype);
         views[k] = dense;
         for (int i = 0; i < rank; ++i) {
             views[k].shape[order[i]] = dense.shape[i];
-            views[k].strides[order[i]] = dense.strides[i];
+            views[k].strides[order[i]] = panels.stride(i, k);
         }
     }
-    Op::Args dense_args = args;
-    dense_args.tensors[Op::kGradOutput] = &views[0];
-    dense_args.tensors[Op::kGradInput] = &views[1];
-    use_panels(plan, Op::direct_plan(dense_args), panels);
+    if (in_place) views[1].data = tensors[1]->data;
+    Op::Args panel_args = args;
+    panel_args.tensors[Op::kGradOutput] = &views[0];
+    panel_args.tensors[Op::kGradInput] = &views[1];
+    Op::Plan panel = Op::direct_plan(panel_args);
+    if (in_place && (!panel.is_direct() || splits_lines(panel_args, panel))) return false;
+    panel.streaming_fits = panel.streaming_fits && in_place && begin_alike(panels);
+    use_panels(plan, panel, panels);
+    return true;
 }
 
 }  // namespace
 
 Op::Plan Op::plan(const Args& args) {
     Plan plan = direct_plan(args);
-    if (!plan.is_empty && splits_lines(args, plan)) cut(args, plan);
+    if (plan.is_empty || !splits_lines(args, plan)) return plan;
+    if (has_few_channels(*args.tensors[kGradInput]) || !cut(args, plan, true))
+        cut(args, plan, false);
     return plan;
 }
 

@@ -33,15 +33,15 @@ void Op::run(const Plan& plan, void* const* addresses, void* workspace) {
     if (plan.is_empty) return;
     const Kernels& kernels = OF_LEVEL_IN_USE(avg_pool2d_backward)[kernel_index(plan.dtype)];
     const int threads = threads_for(plan.bytes);
+    const bool streaming = streams(plan, threads);
     if (plan.panels.count > 0) {
         char* const memory[] = {static_cast<char*>(addresses[kGradOutput]),
                                 static_cast<char*>(addresses[kGradInput])};
         return run_panels(plan.panels, memory, workspace, threads, [&](char* const* at, int64_t) {
             void* const dense[] = {at[0], nullptr, at[1]};
-            kernels.run(plan, dense, false, 0, plan.panels.tasks);
+            kernels.run(plan, dense, streaming, 0, plan.panels.tasks);
         });
     }
-    const bool streaming = streams(plan, threads);
     parallel_for(plan.tasks, threads, [&](int64_t begin, int64_t end) {
         kernels.run(plan, addresses, streaming, begin, end);
     });

@@ -3,6 +3,7 @@
 
 #include "core/cache_line.h"
 #include "core/integers.h"
+#include "core/streaming.h"
 #include "ops/softmax_backward/op.h"
 
 namespace ascend_grad {
@@ -55,6 +56,18 @@ bool walks_short_runs(const Op::Plan& plan) {
     const auto size = static_cast<int64_t>(data_type_size(plan.dtype));
     return plan.traversal == Op::Traversal::kAcrossRows && inner > 0 && !plan.is_plane &&
            plan.rows.extent[inner] * size <= kShortBytes;
+}
+
+// Whether results are transposed that had better be copied: ones that are not streamed, or of few
+// rows next to each other (measured).
+bool transposes_near(const Op::Plan& plan) {
+    constexpr int64_t kShortBytes = 256;
+    const int inner = plan.rows.count - 1;
+    if (plan.traversal == Op::Traversal::kAlongToAcross)
+        return !streaming_pays(plan.bytes, false, Gain::kOnceNotKept);
+    return plan.traversal == Op::Traversal::kAcrossToAlong &&
+           saturated_bytes(plan.rows.extent[inner],
+                           static_cast<int64_t>(data_type_size(plan.dtype))) <= kShortBytes;
 }
 
 // The axes of a call, outermost first: as they lie in that operand.
@@ -154,7 +167,7 @@ Op::Plan Op::plan(const Args& args) {
     const void* const output = args.tensors[kOut]->data;
     if (splits_lines(plan)) {
         take_panels(plan, output);
-    } else if (walks_short_runs(plan)) {
+    } else if (!plan.is_direct() || walks_short_runs(plan) || transposes_near(plan)) {
         cut_in_place(plan, output);
     }
     return plan;
