@@ -20,6 +20,7 @@ NHWC, WCHN = (  # as in test_panels.py
     for order in ((0, 2, 3, 1), (3, 1, 2, 0))
 )
 FORTY = np.zeros(40, FLOAT32)
+QUARTER = np.zeros((48, 40, 18, 18), FLOAT32)
 SMALL, LARGE = np.zeros((2, 3, 4, 4), FLOAT32), np.zeros((2, 3, 8, 8), FLOAT32)
 
 
@@ -56,6 +57,11 @@ SMALL, LARGE = np.zeros((2, 3, 4, 4), FLOAT32), np.zeros((2, 3, 8, 8), FLOAT32)
         (
             "batch_norm_reduce_backward",
             {"grad_out": WCHN, "input": NHWC, "mean": FORTY, "invstd": FORTY},
+            "some operands in panels",
+        ),
+        (
+            "avg_pool2d_backward",
+            {"grad_output": QUARTER, "input": NHWC, "kernel_size": 2, "grad_input": NHWC.copy("K")},
             "some operands in panels",
         ),
         ("avg_pool2d_backward", {"grad_output": SMALL, "input": LARGE, "kernel_size": 2}, ""),

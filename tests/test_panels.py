@@ -274,6 +274,7 @@ LARGE = {
     "prelu of many batch items": (prelu, (144, 40, 20, 24), NHWC, WCHN),
     "softmax": (softmax, (24, 160, 24, 24), CHWN, NHWC, 2),
     "pooling": (pooling, (64, 160, 24, 24), CHWN, NHWC, 3, 2, 1),
+    "pooling where the result lies": (pooling, (91, 160, 24, 24), ORDERS[0], NHWC, 3, 2, 1),
 }
 """Calls of more than 24 MiB, whose results may go past the caches: operator, shape, orders of
 inputs and results, other arguments."""
@@ -294,13 +295,33 @@ def test_large_calls(name: str, behind: int) -> None:
         placed.assert_only_elements_written()
 
 
-class TwoOrders(Arrays):
-    """The second input lies as results do."""
+class EachInOrder(Arrays):
+    """One input after the other, and results, each in an order of its own."""
+
+    def __init__(self, orders: tuple[Layout, ...], dtype: np.dtype):
+        super().__init__(orders[0], orders[-1], dtype)
+        self.orders = list(orders)
 
     def input(self, *shape: int) -> np.ndarray:
-        array = super().input(*shape)
-        self.inputs = self.results
-        return array
+        self.inputs = self.orders.pop(0)
+        return super().input(*shape)
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@pytest.mark.parametrize("channels", [*range(1, 10), 65])
+@pytest.mark.parametrize("name", CALLS)
+def test_channels_that_are_last_in_some_operands(name: str, channels: int, dtype: np.dtype) -> None:
+    """In all, too: few channels are parted on the way (isa/copy_block.h)."""
+    make, *arguments = CALLS[name]
+    for shape in ((3, channels, 19, 27), (18, channels, 5, 3)):
+        call, want = make(Arrays(ORDERS[0], ORDERS[0], dtype), shape, *arguments)
+        call()
+        for orders in itertools.product((ORDERS[0], NHWC), repeat=3):
+            call, got = make(EachInOrder(orders, dtype), shape, *arguments)
+            call()
+            for placed, expected in zip(got, want, strict=True):
+                assert_same_bits(placed.array, expected.array, str(orders))
+                placed.assert_only_elements_written()
 
 
 @pytest.mark.parametrize("orders", [(NHWC, WCHN), (WCHN, NHWC)], ids=str)
@@ -309,7 +330,7 @@ def test_batch_norm_of_inputs_in_two_orders(orders: tuple[Layout, Layout]) -> No
     shape = (48, 40, 36, 36)
     call, want = batch_norm(Arrays(ORDERS[0], ORDERS[0], FLOAT32), shape)
     call()
-    call, got = batch_norm(TwoOrders(*orders, FLOAT32), shape)
+    call, got = batch_norm(EachInOrder(orders, FLOAT32), shape)
     assert call.workspace_size > 1 << 20, "no panels"
     call()
     for placed, expected in zip(got, want, strict=True):
