@@ -119,6 +119,18 @@ bool stages_many_channels(const ChannelSumPlan& plan) {
     return plan.stages && plan.operands > kInputs && plan.channels >= kFewest;
 }
 
+// Whether channels are walked in short runs though rows are what follows them in some operand: it
+// pays to copy another one, so that both are walked together (measured).
+bool walks_short_runs(const ChannelSumPlan& plan, int64_t size) {
+    constexpr int64_t kShortBytes = 1024;
+    const int64_t run = plan.channels * size;
+    const int64_t* const end = plan.row_stride + plan.operands;
+    return plan.is_direct() && plan.traversal == Traversal::kAlongChannels &&
+           plan.operands > kInputs && plan.rows_as_channels == RowsAsChannels::kNot &&
+           plan.rows_per_block == 1 && plan.rows > 1 && run < kShortBytes &&
+           std::find(plan.row_stride, end, run) != end;
+}
+
 // The operand that as many others as possible lie alike, but not all, and that is walked where it
 // lies; or Panels::kAllCopied.
 int operand_in_place(const ChannelSumPlan& plan, int64_t size) {
@@ -138,7 +150,8 @@ int operand_in_place(const ChannelSumPlan& plan, int64_t size) {
 
 // Cuts the call into panels of which those operands are not copied that lie as this one does; all
 // are, if it is Panels::kAllCopied.
-bool cut(ChannelSumPlan& plan, DataType dtype, const void* output, int in_place) {
+bool cut(ChannelSumPlan& plan, DataType dtype, const void* output, int in_place,
+         bool are_large = false) {
     const int count = axis_count(plan);
     const auto size = static_cast<int64_t>(data_type_size(dtype));
     PanelAxis axes[Panels::kMaxAxes];
@@ -148,6 +161,7 @@ bool cut(ChannelSumPlan& plan, DataType dtype, const void* output, int in_place)
         plan.panels.copied[k] =
             in_place == Panels::kAllCopied || !lie_alike(axes, count, in_place, k);
     plan.panels.in_place = static_cast<int8_t>(in_place);
+    plan.panels.are_large = are_large;
     return cut_into_panels(plan.panels, axes, count, dtypes, plan.operands, plan.operands > kInputs,
                            output, plan.bytes);
 }
@@ -158,9 +172,12 @@ bool cut_in_place(ChannelSumPlan& plan, DataType dtype, const void* output) {
     // Of a run: shorter ones are copied faster (measured).
     const int64_t fewest_bytes = plan.operands > kInputs ? 1024 : 2048;
     const int operand = operand_in_place(plan, static_cast<int64_t>(data_type_size(dtype)));
-    if (operand == Panels::kAllCopied || !cut(plan, dtype, output, operand) ||
-        plan.panels.run(operand) < fewest_bytes)
-        return false;
+    if (operand == Panels::kAllCopied) return false;
+    const auto has_runs = [&](bool are_large) {
+        return cut(plan, dtype, output, operand, are_large) &&
+               plan.panels.run(operand) >= fewest_bytes;
+    };
+    if (!has_runs(false) && (neighbours_compete(plan.panels) || !has_runs(true))) return false;
     int64_t first_block;
     return panel_plan(plan, plan.panels.count / 2, first_block).is_direct();
 }
@@ -170,7 +187,9 @@ bool cut_in_place(ChannelSumPlan& plan, DataType dtype, const void* output) {
 void take_panels(ChannelSumPlan& plan, DataType dtype, const void* output) {
     const auto size = static_cast<int64_t>(data_type_size(dtype));
     const bool splits = splits_lines(plan, size);
-    if (axis_count(plan) > Panels::kMaxAxes || !(splits || stages_many_channels(plan))) return;
+    if (axis_count(plan) > Panels::kMaxAxes ||
+        !(splits || stages_many_channels(plan) || walks_short_runs(plan, size)))
+        return;
     if (!cut_in_place(plan, dtype, output) &&
         !(splits && cut(plan, dtype, output, Panels::kAllCopied))) {
         plan.panels.count = 0;

@@ -16,6 +16,8 @@ namespace {
 // where threads would get few panels.
 constexpr int64_t kCopiedBytes = 384 << 10, kMostBytes = 16 << 20, kMostLineBytes = 1 << 20;
 constexpr int64_t kLeastPanelBytes = 16 << 10, kPanelsPerThread = 4;
+// Of a thread, where they leave the second cache.
+constexpr int64_t kLeastPanels = 2;
 // One thread of panels does as much as so many without (measured: 1.6 to 6).
 constexpr int64_t kWorthThreads = 4;
 // Of all threads' panels, but for the first one's.
@@ -25,8 +27,8 @@ constexpr int64_t kFewElements = kStagedElements / 2;
 // Of neighbours in memory, if there are as many, before boxes are made even: shorter runs are no
 // gain.
 constexpr int64_t kShortestRun = kCacheLine / 2;
-// Of an operand that is not copied, if it fits.
-constexpr int64_t kRunInPlace = 4096;
+// Of an operand that is not copied, if copied ones have no more than the usual, or so many bytes.
+constexpr int64_t kRunInPlace = 4096, kLargeBytes = 8 << 20;
 // Panels along an axis, at least, so that another one is no loss (measured).
 constexpr int64_t kLeastLed = 8;
 // Of results that do not begin with lines: where longer, parts of lines at their ends are few
@@ -90,12 +92,15 @@ void grow(Panels& panels, int64_t most, int64_t most_of_line) {
         int64_t& box = panels.box[axis];
         const int64_t before = box, extent = panels.axis[axis].extent[operand];
         // Neighbours up to a line, and runs that are walked, count more than what else fits.
-        const bool counts = panels.copied[operand] ? magnitude(panels.axis[axis].stride[operand]) ==
-                                                             panels.size[operand] &&
-                                                         before * panels.size[operand] < kCacheLine
-                                                   : shortest < kRunInPlace;
+        const int64_t size = panels.size[operand];
+        const bool is_part_of_line =
+            magnitude(panels.axis[axis].stride[operand]) == size && before * size < kCacheLine;
+        int64_t room = most;
+        if (panels.copied[operand] && is_part_of_line) room = most_of_line;
+        if (!panels.copied[operand] && shortest < kRunInPlace)
+            room = std::max(most_of_line, panels.are_large ? kLargeBytes : 0);
         box = std::min(extent, 2 * before);
-        if (fits(panels, counts ? most_of_line : most)) continue;
+        if (fits(panels, room)) continue;
         box = before;
         is_done[operand] = true;
     }
@@ -233,6 +238,25 @@ bool lie_alike(const PanelAxis* axes, int count, int operand, int other) {
     return true;
 }
 
+bool neighbours_compete(const Panels& panels) {
+    const auto nearest = [&](int operand) {
+        const auto stride = [&](int i) { return magnitude(panels.axis[i].stride[operand]); };
+        int result = -1;
+        for (int i = 0; i < panels.axes; ++i) {
+            if (panels.axis[i].extent[operand] == 1 || stride(i) == 0) continue;
+            if (result < 0 || stride(i) < stride(result)) result = i;
+        }
+        return result >= 0 && panels.axis[result].is_whole ? -1 : result;
+    };
+    int cut = -1;
+    for (int k = 0; k < panels.operands; ++k) {
+        const int axis = nearest(k);
+        if (axis >= 0 && cut >= 0 && axis != cut) return true;
+        cut = std::max(cut, axis);
+    }
+    return false;
+}
+
 bool cut_into_panels(Panels& panels, const PanelAxis* axes, int count, const DataType* dtypes,
                      int operands, bool writes, const void* output, int64_t bytes) {
     if (count > Panels::kMaxAxes) return false;
@@ -266,6 +290,7 @@ bool cut_into_panels(Panels& panels, const PanelAxis* axes, int count, const Dat
     }
     if (!has_runs(panels, kShortestRun)) return false;
     make_even(panels, output, bytes);
+    if (panels.are_large && panels.count < kLeastPanels * threads) return false;
     panels.asks = comes_from_memory(bytes) && panels.scratch[operands] <= kMostAsked;
     const int64_t most_shares =
         std::min(panels.count, std::max<int64_t>(1, kMostScratch / panels.scratch[operands]));

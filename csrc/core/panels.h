@@ -36,6 +36,8 @@ struct Panels {
     bool copied[Loops::kMaxOperands] = {true, true, true};
     int8_t in_place = kAllCopied;  // one of these operands, in whose order scratch lies
     bool are_equal = false;        // whether all are to have one shape
+    bool are_large = false;        // whether copied ones may leave the second cache, so that runs
+                                   // in place are longer
     PanelAxis axis[kMaxAxes];      // in the order of dense panels, outermost first
     int64_t box[kMaxAxes];         // extent of a panel along an axis
     int64_t size[Loops::kMaxOperands];
@@ -68,6 +70,10 @@ struct Panels {
 
 // Whether the axes of two operands lie in one order.
 bool lie_alike(const PanelAxis* axes, int count, int operand, int other);
+
+// Whether operands' neighbours lie along different axes that are cut: longer runs of one leave less
+// for another's.
+bool neighbours_compete(const Panels& panels);
 
 // Cuts a call that moves so many bytes into panels, of which `copied` is given, one at least. Its
 // axes come in the order that dense panels shall have. `output` is the last operand's memory, if

@@ -51,17 +51,20 @@ bool has_few_channels(const TensorView& grad_input) {
     return nearest >= 0 && nearest < rank - 2 && grad_input.shape[nearest] <= kMost;
 }
 
-// The order of a panel's axes, which is that of the result: planes, rows and columns, but with the
-// nearest planes last where they are nearer than rows and columns.
+// The order of a panel's axes: planes, rows and columns, and behind them the planes that are nearer
+// in the result.
 void order_axes(const TensorView& grad_input, int* order) {
     const int rank = grad_input.rank, height = rank - 2;
     const auto stride = [&](int axis) { return magnitude(grad_input.strides[axis]); };
+    const auto is_farther = [&](int a, int b) { return stride(a) > stride(b); };
     std::iota(order, order + rank, 0);
-    std::stable_sort(order, order + height, [&](int a, int b) { return stride(a) > stride(b); });
+    std::stable_sort(order, order + height, is_farther);
     const int nearest = nearest_axis(grad_input, rank);
-    if (has_few_channels(grad_input)) return;
-    int* const place = std::find(order, order + height, nearest);
-    if (place != order + height) std::rotate(place, place + 1, order + rank);
+    if (nearest < 0 || nearest >= height || has_few_channels(grad_input)) return;
+    int* const nearer = std::find_if(order, order + height, [&](int axis) {
+        return stride(axis) < std::min(stride(height), stride(rank - 1));
+    });
+    std::rotate(nearer, order + height, order + rank);
 }
 
 // Whether each panel of the result begins equally far from a cache line.
@@ -78,6 +81,7 @@ bool begin_alike(const Panels& panels) {
 // Makes it a plan of panels, if the call can be cut into some. The result is copied, or stays where
 // it is; then panels of the gradient lie as it does.
 bool cut(const Op::Args& args, Op::Plan& plan, bool in_place) {
+    constexpr int64_t kFewestBytes = 1024;  // of a run in place (measured)
     const TensorView* tensors[] = {args.tensors[Op::kGradOutput], args.tensors[Op::kGradInput]};
     const int rank = tensors[1]->rank;
     int order[kMaxRank];
@@ -91,12 +95,17 @@ bool cut(const Op::Args& args, Op::Plan& plan, bool in_place) {
             axes[i].stride[k] = tensors[k]->strides[order[i]];
         }
     }
-    Panels panels{};
-    panels.copied[1] = !in_place;
-    panels.are_equal = in_place;
     const DataType dtypes[] = {plan.dtype, plan.dtype};
-    if (!cut_into_panels(panels, axes, rank, dtypes, 2, true, tensors[1]->data, plan.bytes))
-        return false;
+    Panels panels;
+    const auto cut_with = [&](bool are_large) {
+        panels = Panels();
+        panels.copied[1] = !in_place;
+        panels.are_equal = in_place;
+        panels.are_large = are_large;
+        return cut_into_panels(panels, axes, rank, dtypes, 2, true, tensors[1]->data, plan.bytes);
+    };
+    if (!cut_with(false)) return false;
+    if (in_place && panels.run(1) < kFewestBytes && !cut_with(true)) cut_with(false);
     TensorView views[2];
     for (int k = 0; k < 2; ++k) {
         const TensorView dense = panels.view(k, plan.dtype);
