@@ -112,11 +112,13 @@ Op::Plan plan_of(const Op::Plan& call, const Panels& panels, const Extent& exten
 
 // Cuts the call into panels. All operands are copied or, where one is in place, the single other
 // one that does not lie as it does; false if that is not one.
-bool cut(const Op::Plan& plan, const void* output, int in_place, Panels& panels) {
+bool cut(const Op::Plan& plan, const void* output, int in_place, Panels& panels,
+         bool are_large = false) {
     if (plan.rows.count >= Panels::kMaxAxes) return false;
     PanelAxis axes[Panels::kMaxAxes];
     const int count = list_axes(plan, in_place == Panels::kAllCopied ? Op::kOut : in_place, axes);
     panels.in_place = static_cast<int8_t>(in_place);
+    panels.are_large = are_large;
     for (int k = 0; k < 3; ++k)
         panels.copied[k] = in_place == Panels::kAllCopied || !lie_alike(axes, count, in_place, k);
     if (in_place != Panels::kAllCopied && std::count(panels.copied, panels.copied + 3, true) != 1)
@@ -126,12 +128,16 @@ bool cut(const Op::Plan& plan, const void* output, int in_place, Panels& panels)
 }
 
 // Panels of which only one operand is copied, while the others are walked in the order of memory in
-// runs of so many bytes: shorter ones are copied faster (measured).
+// runs of so many bytes: shorter ones are copied faster; larger panels pay where these are not
+// enough (measured).
 bool cut_in_place(Op::Plan& plan, const void* output) {
-    constexpr int64_t kFewestBytes = 2 * kCacheLine;
+    constexpr int64_t kFewestBytes = 2 * kCacheLine, kEnoughBytes = 4096;
     for (int operand = 0; operand < 2; ++operand) {
-        Panels panels{};
-        if (!cut(plan, output, operand, panels) || panels.run(operand) < kFewestBytes) continue;
+        Panels panels{}, larger{};
+        if (!cut(plan, output, operand, panels)) continue;
+        if (panels.run(operand) < kEnoughBytes && cut(plan, output, operand, larger, true))
+            panels = larger;
+        if (panels.run(operand) < kFewestBytes) continue;
         plan.panels = panels;
         const Op::Plan middle = Op::panel_plan(plan, panels.count / 2);
         plan.panels.count = 0;
