@@ -40,27 +40,27 @@ def array(shape: tuple[int, ...], dtype: np.dtype, order: str) -> np.ndarray:
     return flat.reshape([shape[i] for i in axes]).transpose(np.argsort(axes))
 
 
-def prepared(
-    operator: str, shape: tuple[int, ...], dtype: np.dtype
-) -> Callable[[str, str], Callable[[], object]]:
-    """The call of an operator, of two orders."""
-    channels = shape[1]
+def operand_shapes(operator: str, shape: tuple[int, ...]) -> list[tuple[int, ...]]:
+    """Of the operands whose order counts: inputs and, but for batch normalisation, the result."""
     windows = (*shape[:2], *((extent - 1) // 2 + 1 for extent in shape[2:]))
+    first = windows if operator == AVG_POOL else shape
+    return [first, *[shape] * (1 if operator in (AVG_POOL, BATCH_NORM) else 2)]
 
-    def call(order: str, other: str) -> Callable[[], object]:
-        x, out = array(shape, dtype, order), array(shape, dtype, other)
-        if operator == SOFTMAX:
-            return ag.prepare.softmax_backward(x, x.copy("K"), 1, out=out)
-        if operator == PRELU:
-            weight = np.ones(channels, dtype)
-            return ag.prepare.prelu_backward(x, x.copy("K"), weight, grad_input=out)
-        if operator == BATCH_NORM:
-            mean, invstd = np.ones((2, channels), np.float32)
-            return ag.prepare.batch_norm_reduce_backward(x, out, mean, invstd)
-        grad = array(windows, dtype, order)
-        return ag.prepare.avg_pool2d_backward(grad, x, 3, 2, 1, grad_input=out)
 
-    return call
+def prepared(operator: str, operands: list[np.ndarray]) -> Callable[[], object]:
+    """The call of these operands."""
+    grad, result = operands[0], operands[-1]
+    dtype, channels = grad.dtype, grad.shape[1]
+    if operator == SOFTMAX:
+        return ag.prepare.softmax_backward(grad, operands[1], 1, out=result)
+    if operator == PRELU:
+        weight = np.ones(channels, dtype)
+        return ag.prepare.prelu_backward(grad, operands[1], weight, grad_input=result)
+    if operator == BATCH_NORM:
+        mean, invstd = np.ones((2, channels), np.float32)
+        return ag.prepare.batch_norm_reduce_backward(grad, result, mean, invstd)
+    like = np.broadcast_to(np.zeros((), dtype), result.shape)  # of which only the shape counts
+    return ag.prepare.avg_pool2d_backward(grad, like, 3, 2, 1, grad_input=result)
 
 
 def seconds(call: Callable[[], object], times: int) -> float:
@@ -99,7 +99,16 @@ def main() -> None:
     parser.add_argument("--before", type=Path, help="saved seconds to compare with")
     arguments = parser.parse_args()
     shape = tuple(int(extent) for extent in arguments.shape.split("x"))
-    call = prepared(arguments.operator, shape, np.dtype(arguments.dtype))
+    shapes = operand_shapes(arguments.operator, shape)
+
+    def call(order: str, other: str) -> Callable[[], object]:
+        orders = [*[order] * (len(shapes) - 1), other]
+        operands = [
+            array(extents, np.dtype(arguments.dtype), of_one)
+            for extents, of_one in zip(shapes, orders, strict=True)
+        ]
+        return prepared(arguments.operator, operands)
+
     with ag.num_threads(arguments.threads):
         now = {
             f"{order}>{other}": seconds(call(order, other), arguments.times)

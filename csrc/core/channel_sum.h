@@ -20,16 +20,17 @@ namespace ascend_grad {
 
 // Blocks of a long row that one task makes, at most.
 inline constexpr int64_t kChunksPerTask = kTaskElements / kSharedSumBlock;
-inline constexpr int64_t kChannelTile = 1024;      // channels of a task along channels, at most
-inline constexpr int64_t kRowChannels = 256;       // along positions, at most
-inline constexpr int64_t kFewChannels = 64;        // where something is transposed, at most
-inline constexpr int64_t kPositionGroup = 64;      // positions that it takes at a time, at most
-inline constexpr int64_t kFewChannelsGroup = 256;  // of few channels
-inline constexpr int64_t kFewPositions = 64;       // whose sums stay in registers, at most
-inline constexpr int64_t kWholeChannels = 32;      // channels that kernels take at a time
-inline constexpr int64_t kTransposed = 256;        // neighbours that are transposed at a time
-inline constexpr int64_t kStagedLines = 64;        // of neighbours, of a tile, at most
-inline constexpr int64_t kFinishTile = 64;  // channels whose blocks' sums are added at a time
+inline constexpr int64_t kChannelTile = 1024;  // channels of a task along channels, at most
+inline constexpr int64_t kRowChannels = 256;   // along positions, at most
+inline constexpr int64_t kFewChannels = 64;    // where something is transposed, at most
+inline constexpr int64_t kPositionGroup = 64;  // positions that it takes at a time, at most
+// Of few channels, where nothing is transposed.
+inline constexpr int64_t kFewChannelsGroup = 256;
+inline constexpr int64_t kFewPositions = 64;   // whose sums stay in registers, at most
+inline constexpr int64_t kWholeChannels = 32;  // channels that kernels take at a time
+inline constexpr int64_t kTransposed = 256;    // neighbours that are transposed at a time
+inline constexpr int64_t kStagedLines = 64;    // of neighbours, of a tile, at most
+inline constexpr int64_t kFinishTile = 64;     // channels whose blocks' sums are added at a time
 // Elements of positions that are walked together, at most.
 inline constexpr int64_t kRunElements = kSumLanes * kChannelTile;
 

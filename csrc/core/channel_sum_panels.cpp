@@ -1,6 +1,5 @@
 // Channel sums that are cut into panels (core/panels.h).
 #include <algorithm>
-#include <cstdlib>
 #include <numeric>
 
 #include "core/cache_line.h"
@@ -112,11 +111,12 @@ bool is_walked_in_place(const ChannelSumPlan& plan, int operand, int64_t size) {
            goes_on(plan.rows, channel, plan.channels);
 }
 
-// Whether tiles are made of so many channels, and something written, that panels of which some
-// operands are not copied had better be made (measured).
+// Whether tiles are made of so many channels, of rows so long, and something written, that panels
+// of which some operands are not copied had better be made (measured).
 bool stages_many_channels(const ChannelSumPlan& plan) {
     constexpr int64_t kFewest = 64;
-    return plan.stages && plan.operands > kInputs && plan.channels >= kFewest;
+    return plan.stages && plan.operands > kInputs && plan.channels >= kFewest &&
+           plan.row_length >= kSumLanes;
 }
 
 // Whether channels are walked in short runs though rows are what follows them in some operand: it
@@ -190,8 +190,13 @@ void take_panels(ChannelSumPlan& plan, DataType dtype, const void* output) {
     if (axis_count(plan) > Panels::kMaxAxes ||
         !(splits || stages_many_channels(plan) || walks_short_runs(plan, size)))
         return;
-    if (!cut_in_place(plan, dtype, output) &&
-        !(splits && cut(plan, dtype, output, Panels::kAllCopied))) {
+    const auto is_worth_it = [&] {
+        const bool* const copied = plan.panels.copied;
+        return std::count(copied, copied + plan.operands, true) == 1 &&
+               plan.panels.keeps_threads(plan);
+    };
+    const bool in_place = cut_in_place(plan, dtype, output) && (splits || is_worth_it());
+    if (!in_place && !(splits && cut(plan, dtype, output, Panels::kAllCopied))) {
         plan.panels.count = 0;
         return;
     }

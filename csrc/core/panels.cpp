@@ -74,8 +74,9 @@ int64_t run_of(const Panels& panels, int operand, int& next) {
     }
 }
 
-// Lengthens the operands' runs in memory, the shortest first, while they fit.
-void grow(Panels& panels, int64_t most, int64_t most_of_line) {
+// Lengthens the operands' runs in memory, the shortest first, while copied panels have at most so
+// many bytes: `most`, or as the other two say for neighbours of a line and for runs in place.
+void grow(Panels& panels, int64_t most, int64_t most_of_line, int64_t most_in_place) {
     bool is_done[Loops::kMaxOperands] = {};
     for (;;) {
         int operand = -1, axis = -1;
@@ -97,8 +98,7 @@ void grow(Panels& panels, int64_t most, int64_t most_of_line) {
             magnitude(panels.axis[axis].stride[operand]) == size && before * size < kCacheLine;
         int64_t room = most;
         if (panels.copied[operand] && is_part_of_line) room = most_of_line;
-        if (!panels.copied[operand] && shortest < kRunInPlace)
-            room = std::max(most_of_line, panels.are_large ? kLargeBytes : 0);
+        if (!panels.copied[operand] && shortest < kRunInPlace) room = most_in_place;
         box = std::min(extent, 2 * before);
         if (fits(panels, room)) continue;
         box = before;
@@ -195,7 +195,7 @@ void make_even(Panels& panels, const void* output, int64_t bytes) {
         if (axis.is_whole) continue;
         int64_t& box = panels.box[i];
         box = round_up(even_part(axis.extent[0], box), axis.unit);
-        while (panels.are_equal && axis.extent[0] % box != 0) --box;
+        while (panels.are_equal && axis.extent[0] % box != 0) box -= axis.unit;
     }
     const bool has_long_runs = is_output_dense(panels) &&
                                panels.run(panels.operands - 1) >= kStreamedRun &&
@@ -281,10 +281,11 @@ bool cut_into_panels(Panels& panels, const PanelAxis* axes, int count, const Dat
     const int64_t in_cache =
         kCopiedBytes / std::count(panels.copied, panels.copied + operands, true);
     const int64_t most = threads == 1 ? in_cache : std::clamp(part, kLeastPanelBytes, in_cache);
-    grow(panels, most, kMostLineBytes);
+    const int64_t in_place = threads == 1 ? kMostLineBytes : std::clamp(part, most, kMostLineBytes);
+    grow(panels, most, kMostLineBytes, panels.are_large ? kLargeBytes : in_place);
     if (!has_runs(panels, kCacheLine)) {
         Panels larger = panels;
-        grow(larger, most, kMostBytes);
+        grow(larger, most, kMostBytes, kMostBytes);
         const int64_t shares = std::min<int64_t>(threads, count_panels(panels));
         if (!has_runs(panels, kShortestRun) || count_panels(larger) >= shares) panels = larger;
     }

@@ -4,11 +4,16 @@
 // a small call of its own, and results are copied back.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "core/layout.h"
+#include "core/parallel.h"
 
 namespace ascend_grad {
+
+// Channels side by side that isa/copy_block.h parts, or joins, faster than more: at most so many.
+inline constexpr int64_t kFewInterleaved = 4;
 
 // An axis of a call. What depends on each other along it is in one panel, else extents are equal.
 struct PanelAxis {
@@ -53,6 +58,12 @@ struct Panels {
     // From one element of a panel to the next along an axis, where the operator runs.
     int64_t stride(int i, int operand) const;
     int64_t first_of_share(int64_t share) const;
+    // Whether as many threads share panels as would share the call's plan without them.
+    template <class Plan>
+    bool keeps_threads(const Plan& plan) const {
+        const int64_t threads = std::min<int64_t>(plan.most_threads, threads_for(plan.bytes));
+        return shares >= std::min(threads, plan.tasks);
+    }
     // A panel's first element along an axis. Neighbours in the last operand come one after the
     // other, so that threads meet in few of its lines.
     int64_t begin(int64_t panel, int i) const;
@@ -71,8 +82,8 @@ struct Panels {
 // Whether the axes of two operands lie in one order.
 bool lie_alike(const PanelAxis* axes, int count, int operand, int other);
 
-// Whether operands' neighbours lie along different axes that are cut: longer runs of one leave less
-// for another's.
+// Whether operands' neighbours lie along different axes that are cut, so that longer runs of one
+// leave less for another's; of panels that cut_into_panels() was given, whatever it returned.
 bool neighbours_compete(const Panels& panels);
 
 // Cuts a call that moves so many bytes into panels, of which `copied` is given, one at least. Its

@@ -4,6 +4,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "core/panels.h"
 #include "isa/copy_box.h"
 #include "isa/every_second.h"
 #include "isa/transpose.h"
@@ -94,7 +95,8 @@ AG_NOINLINE void copy_pixels(char* to, const char* from, int64_t pixels, int64_t
     }
 }
 // Where neighbours along one axis, which has two to four, become those along another, or the
-// reverse, all of them dense. False, with nothing done, where they are not.
+// reverse, all of them dense; hardware foresees them, and nothing is asked for. False, with nothing
+// done, where they are not.
 template <class T>
 AG_INLINE bool copy_few_channels(char* to, const char* from, const CopyAxis* axes, int across,
                                  int along) {
@@ -103,6 +105,7 @@ AG_INLINE bool copy_few_channels(char* to, const char* from, const CopyAxis* axe
     const bool from_rows = columns.to == lines.count * kSize;
     if (!from_rows && lines.from != columns.count * kSize) return false;
     const int64_t channels = from_rows ? lines.count : columns.count;
+    static_assert(kFewInterleaved == 4);
     const auto copy = channels == 2   ? copy_pixels<T, 2>
                       : channels == 3 ? copy_pixels<T, 3>
                       : channels == 4 ? copy_pixels<T, 4>

@@ -4,6 +4,7 @@
 
 #include "core/cache_line.h"
 #include "core/integers.h"
+#include "core/streaming.h"
 #include "ops/avg_pool2d_backward/op.h"
 
 namespace ascend_grad {
@@ -44,11 +45,10 @@ bool splits_lines(const Op::Args& args, const Op::Plan& plan) {
 }
 
 // Whether pixels of the result are so few channels that they had better be parted: these are
-// copied fast (isa/copy_block.h).
+// copied fast.
 bool has_few_channels(const TensorView& grad_input) {
-    constexpr int64_t kMost = 4;
     const int rank = grad_input.rank, nearest = nearest_axis(grad_input, rank);
-    return nearest >= 0 && nearest < rank - 2 && grad_input.shape[nearest] <= kMost;
+    return nearest >= 0 && nearest < rank - 2 && grad_input.shape[nearest] <= kFewInterleaved;
 }
 
 // The order of a panel's axes: planes, rows and columns, and behind them the planes that are nearer
@@ -67,26 +67,9 @@ void order_axes(const TensorView& grad_input, int* order) {
     std::rotate(nearer, order + height, order + rank);
 }
 
-// Whether each panel of the result begins equally far from a cache line.
-bool begin_alike(const Panels& panels) {
-    bool result = true;
-    for (int i = 0; i < panels.axes; ++i) {
-        const PanelAxis& axis = panels.axis[i];
-        const bool is_cut = !axis.is_whole && panels.box[i] < axis.extent[1];
-        result = result && !(is_cut && panels.box[i] * axis.stride[1] % kCacheLine != 0);
-    }
-    return result;
-}
-
-// Makes it a plan of panels, if the call can be cut into some. The result is copied, or stays where
-// it is; then panels of the gradient lie as it does.
-bool cut(const Op::Args& args, Op::Plan& plan, bool in_place) {
-    constexpr int64_t kFewestBytes = 1024;  // of a run in place (measured)
-    const TensorView* tensors[] = {args.tensors[Op::kGradOutput], args.tensors[Op::kGradInput]};
+// The call's axes in that order; the second operand is the result.
+void list_axes(const TensorView* const* tensors, const int* order, PanelAxis* axes) {
     const int rank = tensors[1]->rank;
-    int order[kMaxRank];
-    order_axes(*tensors[1], order);
-    PanelAxis axes[kMaxRank];
     for (int i = 0; i < rank; ++i) {
         axes[i].is_whole = order[i] >= rank - 2;
         axes[i].unit = 1;
@@ -95,33 +78,73 @@ bool cut(const Op::Args& args, Op::Plan& plan, bool in_place) {
             axes[i].stride[k] = tensors[k]->strides[order[i]];
         }
     }
-    const DataType dtypes[] = {plan.dtype, plan.dtype};
-    Panels panels;
-    const auto cut_with = [&](bool are_large) {
-        panels = Panels();
-        panels.copied[1] = !in_place;
-        panels.are_equal = in_place;
-        panels.are_large = are_large;
-        return cut_into_panels(panels, axes, rank, dtypes, 2, true, tensors[1]->data, plan.bytes);
-    };
-    if (!cut_with(false)) return false;
-    if (in_place && panels.run(1) < kFewestBytes && !cut_with(true)) cut_with(false);
+}
+
+// Whether each panel of the result begins equally far from a cache line.
+bool are_placed_alike(const Panels& panels) {
+    bool result = true;
+    for (int i = 0; i < panels.axes; ++i) {
+        const PanelAxis& axis = panels.axis[i];
+        const bool is_cut = !axis.is_whole && panels.box[i] < axis.extent[1];
+        result = result && (!is_cut || are_whole_lines({panels.box[i] * axis.stride[1]}));
+    }
+    return result;
+}
+
+// Whether vectors run along elements that are neighbours in the result.
+bool writes_neighbours(const Op::Plan& panel) {
+    const int64_t size = static_cast<int64_t>(data_type_size(panel.dtype));
+    return panel.traversal == Op::Traversal::kAlongChannels
+               ? panel.channel_stride[1] == size
+               : panel.width_stride[1] == panel.pixel * size;
+}
+
+// Plans the call on such panels. False where the result stays in place and no traversal suits that.
+bool plan_panel(const Op::Args& args, const Panels& panels, const int* order, Op::Plan& panel) {
     TensorView views[2];
     for (int k = 0; k < 2; ++k) {
-        const TensorView dense = panels.view(k, plan.dtype);
+        const TensorView dense = panels.view(k, args.tensors[Op::kGradInput]->dtype);
         views[k] = dense;
-        for (int i = 0; i < rank; ++i) {
+        for (int i = 0; i < panels.axes; ++i) {
             views[k].shape[order[i]] = dense.shape[i];
             views[k].strides[order[i]] = panels.stride(i, k);
         }
     }
-    if (in_place) views[1].data = tensors[1]->data;
+    const bool in_place = !panels.copied[1];
+    if (in_place) views[1].data = args.tensors[Op::kGradInput]->data;
     Op::Args panel_args = args;
     panel_args.tensors[Op::kGradOutput] = &views[0];
     panel_args.tensors[Op::kGradInput] = &views[1];
-    Op::Plan panel = Op::direct_plan(panel_args);
-    if (in_place && (!panel.is_direct() || splits_lines(panel_args, panel))) return false;
-    panel.streaming_fits = panel.streaming_fits && in_place && begin_alike(panels);
+    panel = Op::direct_plan(panel_args);
+    panel.streaming_fits = panel.streaming_fits && in_place && are_placed_alike(panels);
+    return !in_place ||
+           (panel.is_direct() && writes_neighbours(panel) && !splits_lines(panel_args, panel));
+}
+
+// Makes it a plan of panels, if the call can be cut into some. The result is copied, or stays where
+// it is; then panels of the gradient lie as it does.
+bool cut(const Op::Args& args, Op::Plan& plan, bool in_place, bool are_large = false) {
+    // Of the result, a run where it lies: shorter ones are copied faster; larger panels pay where
+    // these are not enough (measured).
+    constexpr int64_t kFewestBytes = 256, kEnoughBytes = 1024;
+    const TensorView* tensors[] = {args.tensors[Op::kGradOutput], args.tensors[Op::kGradInput]};
+    int order[kMaxRank];
+    order_axes(*tensors[1], order);
+    PanelAxis axes[kMaxRank];
+    list_axes(tensors, order, axes);
+    const DataType dtypes[] = {plan.dtype, plan.dtype};
+    Panels panels{};
+    panels.copied[1] = !in_place;
+    panels.are_equal = in_place;
+    panels.are_large = are_large;
+    if (!cut_into_panels(panels, axes, tensors[1]->rank, dtypes, 2, true, tensors[1]->data,
+                         plan.bytes))
+        return false;
+    const int64_t run = panels.run(1);
+    if (in_place && !are_large && run < kEnoughBytes && cut(args, plan, true, true)) return true;
+    if (in_place && run < (are_large ? kEnoughBytes : kFewestBytes)) return false;
+    Op::Plan panel;
+    if (!plan_panel(args, panels, order, panel)) return false;
     use_panels(plan, panel, panels);
     return true;
 }

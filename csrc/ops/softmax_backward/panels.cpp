@@ -3,6 +3,7 @@
 
 #include "core/cache_line.h"
 #include "core/integers.h"
+#include "core/processor.h"
 #include "core/streaming.h"
 #include "ops/softmax_backward/op.h"
 
@@ -55,7 +56,7 @@ bool walks_short_runs(const Op::Plan& plan) {
     const int inner = plan.rows.count - 1;
     const auto size = static_cast<int64_t>(data_type_size(plan.dtype));
     return plan.traversal == Op::Traversal::kAcrossRows && inner > 0 && !plan.is_plane &&
-           plan.rows.extent[inner] * size <= kShortBytes;
+           saturated_bytes(plan.rows.extent[inner], size) <= kShortBytes;
 }
 
 // Whether results are transposed that had better be copied: ones that are not streamed, or of few
@@ -127,10 +128,18 @@ bool cut(const Op::Plan& plan, const void* output, int in_place, Panels& panels,
     return cut_into_panels(panels, axes, count, dtypes, 3, true, output, plan.bytes);
 }
 
+// Whether vectors across rows would be mostly empty.
+bool is_thin(const Op::Plan& plan) {
+    constexpr int64_t kFew = 8;
+    const int inner = plan.rows.count - 1;
+    return plan.traversal == Op::Traversal::kAcrossRows && plan.rows.extent[inner] < kFew;
+}
+
 // Panels of which only one operand is copied, while the others are walked in the order of memory in
 // runs of so many bytes: shorter ones are copied faster; larger panels pay where these are not
-// enough (measured).
-bool cut_in_place(Op::Plan& plan, const void* output) {
+// enough (measured). `is_optional`: not where vectors would be thin, nor threads fewer; but from
+// memory what goes through tiles now gains even so.
+bool cut_in_place(Op::Plan& plan, const void* output, bool is_optional) {
     constexpr int64_t kFewestBytes = 2 * kCacheLine, kEnoughBytes = 4096;
     for (int operand = 0; operand < 2; ++operand) {
         Panels panels{}, larger{};
@@ -141,7 +150,10 @@ bool cut_in_place(Op::Plan& plan, const void* output) {
         plan.panels = panels;
         const Op::Plan middle = Op::panel_plan(plan, panels.count / 2);
         plan.panels.count = 0;
-        if (!middle.is_direct()) continue;
+        const bool needs_threads = plan.is_direct() || !comes_from_memory(plan.bytes);
+        if (!middle.is_direct() || (is_optional && is_thin(middle)) ||
+            (is_optional && needs_threads && !panels.keeps_threads(plan)))
+            continue;
         use_panels(plan, middle, panels);
         return true;
     }
@@ -149,7 +161,7 @@ bool cut_in_place(Op::Plan& plan, const void* output) {
 }
 
 void take_panels(Op::Plan& plan, const void* output) {
-    if (cut_in_place(plan, output)) return;
+    if (cut_in_place(plan, output, false)) return;
     Panels panels{};
     if (!cut(plan, output, Panels::kAllCopied, panels)) return;
     const auto whole = [&](int i, int k) { return panels.extent(i, k); };
@@ -168,13 +180,15 @@ Op::Plan Op::panel_plan(const Plan& call, int64_t panel) {
 }
 
 Op::Plan Op::plan(const Args& args) {
+    constexpr int64_t kFewestElements = 3;  // of a row, that gain by panels (measured)
     Plan plan = direct_plan(args);
     if (plan.is_empty) return plan;
     const void* const output = args.tensors[kOut]->data;
     if (splits_lines(plan)) {
         take_panels(plan, output);
-    } else if (!plan.is_direct() || walks_short_runs(plan) || transposes_near(plan)) {
-        cut_in_place(plan, output);
+    } else if (!plan.split && plan.length >= kFewestElements &&
+               (!plan.is_direct() || walks_short_runs(plan) || transposes_near(plan))) {
+        cut_in_place(plan, output, true);
     }
     return plan;
 }

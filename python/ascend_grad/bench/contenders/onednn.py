@@ -124,6 +124,16 @@ def calls(problem: Problem) -> dict[str, Callable[[], Any]]:
         return {}
 
 
+def reorder(source: np.ndarray, target: np.ndarray, dtype: str) -> Callable[[], None]:
+    """Copies from one layout to another."""
+    library = _library
+    assert library is not None
+    of_source, of_target = (library.descriptor(array, dtype) for array in (source, target))
+    ends = (of_source, library.engine, of_target, library.engine, None)
+    description = library.create("reorder_primitive_desc_create", *ends)
+    return library.primitive(description, {_SRC: (source, of_source), _DST: (target, of_target)})
+
+
 def _pair(library: _Library, name: str, forward: tuple, backward: tuple) -> c_void_p:
     """The backward primitive's description; forward's is a hint that it wants to see."""
     hint = library.create(f"{name}_forward_primitive_desc_create", library.engine, *forward, None)
