@@ -88,12 +88,18 @@ def report(now: dict[str, float], before: dict[str, float] | None) -> None:
         print("  " + ", ".join(f"{pair} {change[pair]:.2f}" for pair in pairs))
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+def problem_parser(description: str) -> argparse.ArgumentParser:
+    """Of a command that begins with an operator, a shape and a dtype."""
+    parser = argparse.ArgumentParser(description=description.splitlines()[0])
     parser.add_argument("operator", choices=(BATCH_NORM, AVG_POOL, PRELU, SOFTMAX))
     parser.add_argument("shape", help="four extents: 32x64x56x56")
     parser.add_argument("dtype", choices=("float32", "float16"))
     parser.add_argument("--threads", type=int, default=1)
+    return parser
+
+
+def main() -> None:
+    parser = problem_parser(__doc__)
     parser.add_argument("--times", type=int, default=4, help="calls of which the fastest counts")
     parser.add_argument("--json", type=Path, help="where to save the seconds of each pair")
     parser.add_argument("--before", type=Path, help="saved seconds to compare with")

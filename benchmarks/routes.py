@@ -7,7 +7,8 @@ A route has oneDNN's reorder (pip install onednn-cpu-gomp) copy the operands to 
 operator there, and has the result copied back. Orders are as in orders.py: of every operand NCHW or
 NHWC, in all mixtures, with routes by both; with --random any order of the inputs with any of the
 result, of batch normalisation and pooling of the two operands, with the best three of 24 routes.
-Medians of rounds in which each contender has a turn, another one first each time; ratios above 1 are losses.
+Medians of rounds in which each contender has a turn, another one first each time; ratios above 1
+are losses.
 """
 
 from __future__ import annotations
@@ -21,9 +22,9 @@ from collections.abc import Callable
 
 import ascend_grad as ag
 import numpy as np
-from ascend_grad.bench.cases import AVG_POOL, BATCH_NORM, PRELU, SOFTMAX
+from ascend_grad.bench.cases import BATCH_NORM
 from ascend_grad.bench.contenders import onednn
-from orders import ORDERS, array, operand_shapes, prepared
+from orders import ORDERS, array, operand_shapes, prepared, problem_parser
 
 PRACTICAL = ("nchw", "nhwc")
 ROUTES, ROUNDS = 3, 9
@@ -88,11 +89,7 @@ def mixtures(operands: int, chosen: argparse.Namespace) -> list[tuple[str, ...]]
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("operator", choices=(BATCH_NORM, AVG_POOL, PRELU, SOFTMAX))
-    parser.add_argument("shape", help="four extents: 32x64x56x56")
-    parser.add_argument("dtype", choices=("float32", "float16"))
-    parser.add_argument("--threads", type=int, default=1)
+    parser = problem_parser(__doc__)
     parser.add_argument("--random", type=int, default=0, help="so many pairs of any orders")
     parser.add_argument("--seed", type=int, default=1)
     chosen = parser.parse_args()
