@@ -15,6 +15,7 @@ import argparse
 import functools
 import itertools
 import json
+import math
 import statistics
 import time
 from collections.abc import Callable
@@ -23,6 +24,7 @@ from pathlib import Path
 import ascend_grad as ag
 import numpy as np
 from ascend_grad.bench.cases import AVG_POOL, BATCH_NORM, PRELU, SOFTMAX
+from ascend_grad.bench.problem import aligned_empty
 
 AXES = "nchw"
 ORDERS = tuple("".join(order) for order in itertools.permutations(AXES))
@@ -36,7 +38,8 @@ def values(size: int, dtype: np.dtype) -> np.ndarray:
 
 def array(shape: tuple[int, ...], dtype: np.dtype, order: str) -> np.ndarray:
     axes = [AXES.index(axis) for axis in order]
-    flat = values(int(np.prod(shape)), dtype).copy()
+    flat = aligned_empty(math.prod(shape), dtype)
+    flat[:] = values(flat.size, dtype)
     return flat.reshape([shape[i] for i in axes]).transpose(np.argsort(axes))
 
 

@@ -44,7 +44,7 @@ def route(
 ) -> list[Call]:
     """The calls of a route by that order, to a result of its own: what is written is in caches."""
     dtype = operands[0].dtype
-    operands = [*operands[:-1], operands[-1].copy("K")]
+    operands = [*operands[:-1], array(operands[-1].shape, dtype, orders[-1])]
     there = [
         x if order == by else array(x.shape, dtype, by)
         for x, order in zip(operands, orders, strict=True)

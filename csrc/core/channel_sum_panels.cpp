@@ -5,16 +5,18 @@
 #include "core/cache_line.h"
 #include "core/channel_sum_walk.h"
 #include "core/integers.h"
+#include "core/processor.h"
 #include "core/streaming.h"
 
 namespace ascend_grad {
 namespace {
 
 // How the nearest elements of an operand follow each other: along positions that a tile has, along
-// channels, or across what it has. Of few it is unknown.
+// channels, or across what it has. Of few it is unknown; few positions are passed over.
 enum class Nearest { kUnknown, kPositions, kChannels, kAcross };
 Nearest nearest_elements(const ChannelSumPlan& plan, int operand, int64_t size) {
     constexpr int64_t kFew = 8;
+    if (has_runs_of_positions(plan, operand, size)) return Nearest::kPositions;
     Nearest result = Nearest::kUnknown;
     int64_t nearest = INT64_MAX;
     const auto look = [&](const int64_t* strides, int64_t extent, Nearest kind) {
@@ -26,12 +28,11 @@ Nearest nearest_elements(const ChannelSumPlan& plan, int operand, int64_t size) 
     look(plan.channel_stride, plan.channels, Nearest::kChannels);
     look(plan.row_stride, plan.rows, Nearest::kAcross);
     for (int i = 0; i < plan.positions.count; ++i) {
+        if (plan.positions.extent[i] < kFew) continue;
         const bool is_inner = i == plan.positions.count - 1;
         look(plan.positions.stride[i], plan.positions.extent[i],
              is_inner ? Nearest::kPositions : Nearest::kAcross);
     }
-    // Few columns, behind which the next row's follow.
-    if (has_runs_of_positions(plan, operand, size) && nearest == size) return Nearest::kPositions;
     return result;
 }
 
@@ -195,8 +196,14 @@ void take_panels(ChannelSumPlan& plan, DataType dtype, const void* output) {
         return std::count(copied, copied + plan.operands, true) == 1 &&
                plan.panels.keeps_threads(plan);
     };
+    // Results in a cache that tiles share better (measured).
+    const auto loses_threads = [&] {
+        return plan.operands > kInputs && !comes_from_memory(plan.bytes) &&
+               !plan.panels.keeps_threads(plan);
+    };
     const bool in_place = cut_in_place(plan, dtype, output) && (splits || is_worth_it());
-    if (!in_place && !(splits && cut(plan, dtype, output, Panels::kAllCopied))) {
+    if (!in_place &&
+        !(splits && cut(plan, dtype, output, Panels::kAllCopied) && !loses_threads())) {
         plan.panels.count = 0;
         return;
     }

@@ -93,9 +93,9 @@ void grow(Panels& panels, int64_t most, int64_t most_of_line, int64_t most_in_pl
         int64_t& box = panels.box[axis];
         const int64_t before = box, extent = panels.axis[axis].extent[operand];
         // Neighbours up to a line, and runs that are walked, count more than what else fits.
-        const int64_t size = panels.size[operand];
         const bool is_part_of_line =
-            magnitude(panels.axis[axis].stride[operand]) == size && before * size < kCacheLine;
+            shortest < kCacheLine &&
+            magnitude(panels.axis[axis].stride[operand]) == shortest / before;
         int64_t room = most;
         if (panels.copied[operand] && is_part_of_line) room = most_of_line;
         if (!panels.copied[operand] && shortest < kRunInPlace) room = most_in_place;
@@ -291,7 +291,7 @@ bool cut_into_panels(Panels& panels, const PanelAxis* axes, int count, const Dat
     }
     if (!has_runs(panels, kShortestRun)) return false;
     make_even(panels, output, bytes);
-    if (panels.are_large && panels.count < kLeastPanels * threads) return false;
+    if (panels.are_large && threads > 1 && panels.count < kLeastPanels * threads) return false;
     panels.asks = comes_from_memory(bytes) && panels.scratch[operands] <= kMostAsked;
     const int64_t most_shares =
         std::min(panels.count, std::max<int64_t>(1, kMostScratch / panels.scratch[operands]));

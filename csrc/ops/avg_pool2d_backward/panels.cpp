@@ -26,21 +26,26 @@ int nearest_axis(const TensorView& view, int rank) {
 
 // Whether no traversal reads and writes whole cache lines: results lie nearest along columns of a
 // plane, or the gradient's neighbours are neither along rows nor those of the results; or rows are
-// short and far apart (measured). What is gathered had better not be copied twice.
+// short and far apart (measured). Gathered planes whose results lie along columns, and small ones
+// that are transposed, gain nothing by panels.
 bool splits_lines(const Op::Args& args, const Op::Plan& plan) {
-    constexpr int64_t kLongRow = 1024;  // bytes
-    if (plan.height.windows * plan.width.windows == 0 || plan.gathers ||
-        plan.traversal == Op::Traversal::kFill || plan.traversal == Op::Traversal::kPickedPlanes)
+    constexpr int64_t kLongRow = 1024, kSmallPlane = 512;  // bytes
+    if (plan.height.windows * plan.width.windows == 0 || plan.traversal == Op::Traversal::kFill ||
+        plan.traversal == Op::Traversal::kPickedPlanes)
         return false;
     const TensorView& grad = *args.tensors[Op::kGradOutput];
     const TensorView& grad_input = *args.tensors[Op::kGradInput];
     const int rank = grad_input.rank, height = rank - 2, width = rank - 1;
     const int of_grad = nearest_axis(grad, rank), of_result = nearest_axis(grad_input, rank);
     if (of_grad < 0 || of_result < 0) return false;
+    if (plan.gathers) return of_result != height && of_grad != of_result;
     if (of_result == height) return true;
+    const int64_t size = static_cast<int64_t>(data_type_size(plan.dtype));
+    if (plan.transposes && plan.height.extent * plan.width.extent * size <= kSmallPlane)
+        return false;
     if (of_result != width) return of_grad != of_result;
     if (of_grad != width) return of_grad != nearest_axis(grad_input, height);
-    const int64_t row = plan.width.extent * static_cast<int64_t>(data_type_size(plan.dtype));
+    const int64_t row = plan.width.extent * size;
     return plan.height.extent > 1 && grad_input.strides[height] != row && row < kLongRow;
 }
 
@@ -117,7 +122,7 @@ bool plan_panel(const Op::Args& args, const Panels& panels, const int* order, Op
     panel_args.tensors[Op::kGradInput] = &views[1];
     panel = Op::direct_plan(panel_args);
     panel.streaming_fits = panel.streaming_fits && in_place && are_placed_alike(panels);
-    return !in_place ||
+    return !in_place || panel.gathers ||
            (panel.is_direct() && writes_neighbours(panel) && !splits_lines(panel_args, panel));
 }
 
@@ -154,8 +159,8 @@ bool cut(const Op::Args& args, Op::Plan& plan, bool in_place, bool are_large = f
 Op::Plan Op::plan(const Args& args) {
     Plan plan = direct_plan(args);
     if (plan.is_empty || !splits_lines(args, plan)) return plan;
-    if (has_few_channels(*args.tensors[kGradInput]) || !cut(args, plan, true))
-        cut(args, plan, false);
+    const bool in_place = !has_few_channels(*args.tensors[kGradInput]) && cut(args, plan, true);
+    if (!in_place && !plan.gathers) cut(args, plan, false);
     return plan;
 }
 

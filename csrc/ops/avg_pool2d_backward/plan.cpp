@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <utility>
 
 #include "core/processor.h"
 #include "core/streaming.h"
@@ -44,6 +45,15 @@ float constant_divisor(const Op::Plan& plan, int64_t divisor_override) {
     return constant ? static_cast<float>(rows) * static_cast<float>(columns) : 0.0f;
 }
 
+// Puts planes in the order of grad_input; but if its rows are contiguous, those that are neighbours
+// in grad_output come inside, so that vectors run along them.
+void order_planes(Loops& planes, bool has_contiguous_rows, int64_t size) {
+    planes.sort();
+    if (!has_contiguous_rows || planes.count != 2 || planes.stride[0][0] != size) return;
+    std::swap(planes.extent[0], planes.extent[1]);
+    std::swap(planes.stride[0], planes.stride[1]);
+}
+
 }  // namespace
 
 int64_t pool_output_extent(int64_t extent, int64_t kernel, int64_t stride, int64_t pad,
@@ -85,9 +95,9 @@ Op::Plan Op::direct_plan(const Args& args) {
         const int64_t plane_strides[] = {grad.strides[i], grad_input.strides[i]};
         if (grad_input.shape[i] != 1) plan.planes.append(grad_input.shape[i], plane_strides);
     }
-    plan.planes.sort();
-    plan.planes.merge();
     const int64_t size = static_cast<int64_t>(data_type_size(plan.dtype));
+    order_planes(plan.planes, plan.width_stride[1] == size, size);
+    plan.planes.merge();
     plan.divisor = plan.height.windows * plan.width.windows == 0
                        ? 1.0f
                        : constant_divisor(plan, args.divisor_override);

@@ -128,11 +128,12 @@ bool cut(const Op::Plan& plan, const void* output, int in_place, Panels& panels,
     return cut_into_panels(panels, axes, count, dtypes, 3, true, output, plan.bytes);
 }
 
-// Whether vectors across rows would be mostly empty.
+// Whether vectors across rows would be mostly empty: those of planes are filled from the next.
 bool is_thin(const Op::Plan& plan) {
-    constexpr int64_t kFew = 8;
+    constexpr int64_t kFew = 8, kFewOfPlane = 3;  // measured
     const int inner = plan.rows.count - 1;
-    return plan.traversal == Op::Traversal::kAcrossRows && plan.rows.extent[inner] < kFew;
+    return plan.traversal == Op::Traversal::kAcrossRows &&
+           plan.rows.extent[inner] < (plan.is_plane ? kFewOfPlane : kFew);
 }
 
 // Panels of which only one operand is copied, while the others are walked in the order of memory in
@@ -140,7 +141,7 @@ bool is_thin(const Op::Plan& plan) {
 // enough (measured). `is_optional`: not where vectors would be thin, nor threads fewer; but from
 // memory what goes through tiles now gains even so.
 bool cut_in_place(Op::Plan& plan, const void* output, bool is_optional) {
-    constexpr int64_t kFewestBytes = 2 * kCacheLine, kEnoughBytes = 4096;
+    constexpr int64_t kFewestBytes = kCacheLine, kEnoughBytes = 4096;
     for (int operand = 0; operand < 2; ++operand) {
         Panels panels{}, larger{};
         if (!cut(plan, output, operand, panels)) continue;
