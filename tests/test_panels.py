@@ -84,7 +84,7 @@ CALLS = {
     "batch norm": (batch_norm,),
 }
 
-FEWEST_CUT = {softmax: 28, pooling: 44, prelu: 46, batch_norm: 40}
+FEWEST_CUT = {softmax: 28, pooling: 44, prelu: 42, batch_norm: 40}
 """Of some seventy pairs of orders, where no axis is short; others are walked where they lie."""
 
 
@@ -300,8 +300,13 @@ def test_large_calls(name: str, behind: int) -> None:
         placed.assert_only_elements_written()
 
 
-POOLED_IN_PLACE = {(91, 160, 24, 24): True, (8, 64, 56, 56): True, (1, 31, 256, 256): False}
-"""Of shapes, whether the result stays in place; of the last one, equal panels would be a channel."""
+POOLED_IN_PLACE = {
+    (91, 160, 24, 24): True,
+    (8, 64, 56, 56): True,
+    (1, 31, 256, 256): True,
+    (1, 31, 800, 800): False,
+}
+"""Of shapes, whether the result stays in place; of 31 channels equal panels are one or all."""
 
 
 @pytest.mark.parametrize("shape", POOLED_IN_PLACE, ids=str)
@@ -309,9 +314,52 @@ def test_where_results_of_pooling_stay(shape: tuple[int, ...]) -> None:
     grad = np.zeros((*shape[:2], shape[2] // 2, shape[3] // 2), FLOAT32)
     result = np.zeros([shape[axis] for axis in NHWC], FLOAT32).transpose(np.argsort(NHWC))
     with ag.num_threads(1):
-        plan = ag.explain.avg_pool2d_backward(grad, result.copy("K"), 2, grad_input=result)
+        like = np.broadcast_to(np.zeros((), FLOAT32), shape)
+        plan = ag.explain.avg_pool2d_backward(grad, like, 2, grad_input=result)
     kept = "some operands in panels" if POOLED_IN_PLACE[shape] else "operands in panels"
     assert plan["copies"] == kept
+
+
+def in_order(shape: tuple[int, ...], dtype: np.dtype, order: str) -> np.ndarray:
+    """Zeros; "nhwc" names axes outermost in memory first."""
+    axes = ["nchw".index(axis) for axis in order]
+    return np.zeros([shape[axis] for axis in axes], dtype).transpose(np.argsort(axes))
+
+
+@pytest.mark.parametrize("dtype", [FLOAT32, FLOAT16], ids=str)
+@pytest.mark.parametrize("orders", [("hwcn", "chnw"), ("wchn", "nhcw")], ids=str)
+@pytest.mark.parametrize("name", ["softmax", "prelu", "batch norm"])
+def test_rows_shorter_than_half_a_line(name: str, orders: tuple[str, str], dtype: np.dtype) -> None:
+    """Others follow them: lines are whole in panels alone."""
+    shape, weight = (64, 512, 7, 7), np.zeros(512, dtype)
+    x, result = (in_order(shape, dtype, order) for order in orders)
+    with ag.num_threads(1):
+        if name == "softmax":
+            plan = ag.explain.softmax_backward(x, x, 1, out=result)
+        elif name == "prelu":
+            plan = ag.explain.prelu_backward(x, x, weight, grad_input=result)
+        else:
+            vector = np.zeros(512, FLOAT32)
+            plan = ag.explain.batch_norm_reduce_backward(x, result, vector, vector)
+    assert plan["copies"].endswith("operands in panels")
+
+
+@pytest.mark.parametrize(
+    ("shape", "orders", "copies"),
+    [
+        ((64, 512, 7, 7), "nhwc>whcn", "some operands in panels"),  # else gathered
+        ((64, 512, 7, 7), "wchn>nchw", "operands in tiles"),  # transposed
+        ((32, 64, 56, 56), "cwhn>whcn", "some operands in panels"),  # else runs of 64 bytes
+        ((32, 64, 56, 56), "whcn>whcn", ""),
+    ],
+)
+def test_pooling_of_mixed_orders(shape: tuple[int, ...], orders: str, copies: str) -> None:
+    of_grad, of_result = orders.split(">")
+    pooled = (*shape[:2], (shape[2] + 1) // 2, (shape[3] + 1) // 2)
+    grad, result = in_order(pooled, FLOAT16, of_grad), in_order(shape, FLOAT16, of_result)
+    with ag.num_threads(1):
+        plan = ag.explain.avg_pool2d_backward(grad, result.copy("K"), 3, 2, 1, grad_input=result)
+    assert plan["copies"] == copies
 
 
 class EachInOrder(Arrays):

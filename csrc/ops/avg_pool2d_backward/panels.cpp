@@ -13,11 +13,11 @@ using Op = AvgPool2dBackward;
 
 namespace {
 
-// The first `rank` axes: along which elements lie nearest to each other; -1 without such.
-int nearest_axis(const TensorView& view, int rank) {
+// Of the first `rank` axes but one: along which elements lie nearest to each other; -1 without any.
+int nearest_axis(const TensorView& view, int rank, int but = -1) {
     int nearest = -1;
     for (int i = 0; i < rank; ++i) {
-        if (view.shape[i] == 1 || view.strides[i] == 0) continue;
+        if (i == but || view.shape[i] == 1 || view.strides[i] == 0) continue;
         if (nearest < 0 || magnitude(view.strides[i]) < magnitude(view.strides[nearest]))
             nearest = i;
     }
@@ -47,6 +47,23 @@ bool splits_lines(const Op::Args& args, const Op::Plan& plan) {
     if (of_grad != width) return of_grad != nearest_axis(grad_input, height);
     const int64_t row = plan.width.extent * size;
     return plan.height.extent > 1 && grad_input.strides[height] != row && row < kLongRow;
+}
+
+// Whether few planes lie side by side in both tensors, and others follow them in the result alone:
+// with the gradient copied both are channels (measured).
+bool walks_short_runs(const Op::Args& args, const Op::Plan& plan) {
+    constexpr int64_t kShortBytes = 128;
+    const TensorView& grad = *args.tensors[Op::kGradOutput];
+    const TensorView& grad_input = *args.tensors[Op::kGradInput];
+    const int rank = grad_input.rank, height = rank - 2;
+    const int nearest = nearest_axis(grad_input, rank);
+    if (plan.traversal != Op::Traversal::kAlongChannels || !plan.is_direct() || nearest < 0 ||
+        nearest >= height || nearest_axis(grad, rank) != nearest)
+        return false;
+    const int next = nearest_axis(grad_input, rank, nearest);
+    const auto size = static_cast<int64_t>(data_type_size(plan.dtype));
+    return next >= 0 && next < height && nearest_axis(grad, rank, nearest) != next &&
+           grad_input.shape[nearest] * size <= kShortBytes;
 }
 
 // Whether pixels of the result are so few channels that they had better be parted: these are
@@ -158,10 +175,14 @@ bool cut(const Op::Args& args, Op::Plan& plan, bool in_place, bool are_large = f
 
 Op::Plan Op::plan(const Args& args) {
     Plan plan = direct_plan(args);
-    if (plan.is_empty || !splits_lines(args, plan)) return plan;
-    const bool in_place = !has_few_channels(*args.tensors[kGradInput]) && cut(args, plan, true);
-    if (!in_place && !plan.gathers) cut(args, plan, false);
-    return plan;
+    if (plan.is_empty) return plan;
+    const bool splits = splits_lines(args, plan);
+    if (!splits && !walks_short_runs(args, plan)) return plan;
+    Plan panels = plan;
+    const bool in_place = !has_few_channels(*args.tensors[kGradInput]) && cut(args, panels, true);
+    if (!splits) return in_place && panels.panels.keeps_threads(plan) ? panels : plan;
+    if (!in_place && !plan.gathers) cut(args, panels, false);
+    return panels;
 }
 
 }  // namespace ascend_grad
