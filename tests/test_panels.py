@@ -300,24 +300,22 @@ def test_large_calls(name: str, behind: int) -> None:
         placed.assert_only_elements_written()
 
 
-POOLED_IN_PLACE = {
-    (91, 160, 24, 24): True,
-    (8, 64, 56, 56): True,
-    (1, 31, 256, 256): True,
-    (1, 31, 800, 800): False,
-}
-"""Of shapes, whether the result stays in place; of 31 channels equal panels are one or all."""
-
-
-@pytest.mark.parametrize("shape", POOLED_IN_PLACE, ids=str)
-def test_where_results_of_pooling_stay(shape: tuple[int, ...]) -> None:
+@pytest.mark.parametrize(
+    ("shape", "threads", "copies"),
+    [
+        ((91, 160, 24, 24), 1, "some operands in panels"),
+        ((8, 64, 56, 56), 1, "some operands in panels"),
+        # Equal panels of 31 channels have one or all.
+        ((1, 31, 256, 256), 1, "some operands in panels"),
+        ((1, 31, 256, 256), 2, "operands in panels"),
+    ],
+)
+def test_where_results_of_pooling_stay(shape: tuple[int, ...], threads: int, copies: str) -> None:
     grad = np.zeros((*shape[:2], shape[2] // 2, shape[3] // 2), FLOAT32)
-    result = np.zeros([shape[axis] for axis in NHWC], FLOAT32).transpose(np.argsort(NHWC))
-    with ag.num_threads(1):
-        like = np.broadcast_to(np.zeros((), FLOAT32), shape)
-        plan = ag.explain.avg_pool2d_backward(grad, like, 2, grad_input=result)
-    kept = "some operands in panels" if POOLED_IN_PLACE[shape] else "operands in panels"
-    assert plan["copies"] == kept
+    result = in_order(shape, FLOAT32, "nhwc")
+    with ag.num_threads(threads):
+        plan = ag.explain.avg_pool2d_backward(grad, result.copy("K"), 2, grad_input=result)
+    assert plan["copies"] == copies
 
 
 def in_order(shape: tuple[int, ...], dtype: np.dtype, order: str) -> np.ndarray:
