@@ -12,7 +12,8 @@ namespace ascend_grad {
 namespace {
 
 // How the nearest elements of an operand follow each other: along positions that a tile has, along
-// channels, or across what it has. Of few it is unknown; few positions are passed over.
+// channels, or across what it has. Unknown where few channels or rows are nearest; few positions do
+// not count.
 enum class Nearest { kUnknown, kPositions, kChannels, kAcross };
 Nearest nearest_elements(const ChannelSumPlan& plan, int operand, int64_t size) {
     constexpr int64_t kFew = 8;

@@ -16,7 +16,7 @@ namespace {
 // where threads would get few panels.
 constexpr int64_t kCopiedBytes = 384 << 10, kMostBytes = 16 << 20, kMostLineBytes = 1 << 20;
 constexpr int64_t kLeastPanelBytes = 16 << 10, kPanelsPerThread = 4;
-// Of a thread, where they leave the second cache.
+// Of each of several threads, where they leave the second cache; a single thread may have one.
 constexpr int64_t kLeastPanels = 2;
 // One thread of panels does as much as so many without (measured: 1.6 to 6).
 constexpr int64_t kWorthThreads = 4;

@@ -26,19 +26,18 @@ int nearest_axis(const TensorView& view, int rank, int but = -1) {
 
 // Whether no traversal reads and writes whole cache lines: results lie nearest along columns of a
 // plane, or the gradient's neighbours are neither along rows nor those of the results; or rows are
-// short and far apart (measured). Gathered planes whose results lie along columns, and small ones
-// that are transposed, gain nothing by panels.
+// short and far apart (measured). Small planes that are transposed had better stay so, and what is
+// gathered not be copied twice.
 bool splits_lines(const Op::Args& args, const Op::Plan& plan) {
     constexpr int64_t kLongRow = 1024, kSmallPlane = 512;  // bytes
-    if (plan.height.windows * plan.width.windows == 0 || plan.traversal == Op::Traversal::kFill ||
-        plan.traversal == Op::Traversal::kPickedPlanes)
+    if (plan.height.windows * plan.width.windows == 0 || plan.gathers ||
+        plan.traversal == Op::Traversal::kFill || plan.traversal == Op::Traversal::kPickedPlanes)
         return false;
     const TensorView& grad = *args.tensors[Op::kGradOutput];
     const TensorView& grad_input = *args.tensors[Op::kGradInput];
     const int rank = grad_input.rank, height = rank - 2, width = rank - 1;
     const int of_grad = nearest_axis(grad, rank), of_result = nearest_axis(grad_input, rank);
     if (of_grad < 0 || of_result < 0) return false;
-    if (plan.gathers) return of_result != height && of_grad != of_result;
     if (of_result == height) return true;
     const int64_t size = static_cast<int64_t>(data_type_size(plan.dtype));
     if (plan.transposes && plan.height.extent * plan.width.extent * size <= kSmallPlane)
@@ -49,21 +48,22 @@ bool splits_lines(const Op::Args& args, const Op::Plan& plan) {
     return plan.height.extent > 1 && grad_input.strides[height] != row && row < kLongRow;
 }
 
-// Whether few planes lie side by side in both tensors, and others follow them in the result alone:
-// with the gradient copied both are channels (measured).
-bool walks_short_runs(const Op::Args& args, const Op::Plan& plan) {
-    constexpr int64_t kShortBytes = 128;
+// Whether panels pay if the result stays in place and threads are as many (measured): of gathered
+// planes that are neighbours in the result alone, or of few that are in both tensors where others
+// follow them in the result alone.
+bool gains_in_place(const Op::Args& args, const Op::Plan& plan) {
+    constexpr int64_t kFewestPlanes = 32, kShortBytes = 128;
     const TensorView& grad = *args.tensors[Op::kGradOutput];
     const TensorView& grad_input = *args.tensors[Op::kGradInput];
     const int rank = grad_input.rank, height = rank - 2;
-    const int nearest = nearest_axis(grad_input, rank);
-    if (plan.traversal != Op::Traversal::kAlongChannels || !plan.is_direct() || nearest < 0 ||
-        nearest >= height || nearest_axis(grad, rank) != nearest)
-        return false;
-    const int next = nearest_axis(grad_input, rank, nearest);
+    const int of_grad = nearest_axis(grad, rank), of_result = nearest_axis(grad_input, rank);
+    if (of_grad < 0 || of_result < 0 || of_result >= height) return false;
+    if (plan.gathers) return of_grad != of_result && grad_input.shape[of_result] >= kFewestPlanes;
+    const int next = nearest_axis(grad_input, rank, of_result);
     const auto size = static_cast<int64_t>(data_type_size(plan.dtype));
-    return next >= 0 && next < height && nearest_axis(grad, rank, nearest) != next &&
-           grad_input.shape[nearest] * size <= kShortBytes;
+    return plan.traversal == Op::Traversal::kAlongChannels && plan.is_direct() &&
+           of_grad == of_result && grad_input.shape[of_result] * size <= kShortBytes && next >= 0 &&
+           next < height && next != nearest_axis(grad, rank, of_result);
 }
 
 // Whether pixels of the result are so few channels that they had better be parted: these are
@@ -139,7 +139,7 @@ bool plan_panel(const Op::Args& args, const Panels& panels, const int* order, Op
     panel_args.tensors[Op::kGradInput] = &views[1];
     panel = Op::direct_plan(panel_args);
     panel.streaming_fits = panel.streaming_fits && in_place && are_placed_alike(panels);
-    return !in_place || panel.gathers ||
+    return !in_place ||
            (panel.is_direct() && writes_neighbours(panel) && !splits_lines(panel_args, panel));
 }
 
@@ -176,13 +176,14 @@ bool cut(const Op::Args& args, Op::Plan& plan, bool in_place, bool are_large = f
 Op::Plan Op::plan(const Args& args) {
     Plan plan = direct_plan(args);
     if (plan.is_empty) return plan;
-    const bool splits = splits_lines(args, plan);
-    if (!splits && !walks_short_runs(args, plan)) return plan;
-    Plan panels = plan;
-    const bool in_place = !has_few_channels(*args.tensors[kGradInput]) && cut(args, panels, true);
-    if (!splits) return in_place && panels.panels.keeps_threads(plan) ? panels : plan;
-    if (!in_place && !plan.gathers) cut(args, panels, false);
-    return panels;
+    const bool may_stay = !has_few_channels(*args.tensors[kGradInput]);
+    if (splits_lines(args, plan)) {
+        if (!may_stay || !cut(args, plan, true)) cut(args, plan, false);
+    } else if (may_stay && gains_in_place(args, plan)) {
+        Plan of_panels = plan;
+        if (cut(args, of_panels, true) && of_panels.panels.keeps_threads(plan)) return of_panels;
+    }
+    return plan;
 }
 
 }  // namespace ascend_grad

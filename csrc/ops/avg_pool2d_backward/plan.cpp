@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/integers.h"
 #include "core/processor.h"
 #include "core/streaming.h"
 #include "ops/avg_pool2d_backward/planning.h"
@@ -45,13 +46,19 @@ float constant_divisor(const Op::Plan& plan, int64_t divisor_override) {
     return constant ? static_cast<float>(rows) * static_cast<float>(columns) : 0.0f;
 }
 
-// Puts planes in the order of grad_input; but if its rows are contiguous, those that are neighbours
-// in grad_output come inside, so that vectors run along them.
-void order_planes(Loops& planes, bool has_contiguous_rows, int64_t size) {
+// Puts planes in the order of grad_input. But where its planes are rows that follow each other,
+// those that are neighbours in grad_output come inside if they are many (measured): vectors run
+// along them.
+void order_planes(Op::Plan& plan, int64_t size) {
+    constexpr int64_t kFewest = 32;
+    Loops& planes = plan.planes;
     planes.sort();
-    if (!has_contiguous_rows || planes.count != 2 || planes.stride[0][0] != size) return;
-    std::swap(planes.extent[0], planes.extent[1]);
-    std::swap(planes.stride[0], planes.stride[1]);
+    if (planes.count == 2 && planes.stride[0][0] == size && planes.extent[0] >= kFewest &&
+        plan.width_stride[1] == size &&
+        magnitude(plan.height_stride[1]) < magnitude(planes.stride[1][1])) {
+        std::swap(planes.extent[0], planes.extent[1]);
+        std::swap(planes.stride[0], planes.stride[1]);
+    }
 }
 
 }  // namespace
@@ -96,7 +103,7 @@ Op::Plan Op::direct_plan(const Args& args) {
         if (grad_input.shape[i] != 1) plan.planes.append(grad_input.shape[i], plane_strides);
     }
     const int64_t size = static_cast<int64_t>(data_type_size(plan.dtype));
-    order_planes(plan.planes, plan.width_stride[1] == size, size);
+    order_planes(plan, size);
     plan.planes.merge();
     plan.divisor = plan.height.windows * plan.width.windows == 0
                        ? 1.0f

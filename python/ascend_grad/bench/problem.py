@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import mmap
 from typing import Any
@@ -13,7 +14,7 @@ from ascend_grad.bench.cases import AVG_POOL, BATCH_NORM, ITEM_BYTES, PRELU, SOF
 
 _NUMPY = {"float32": np.float32, "float16": np.float16, "bfloat16": ml_dtypes.bfloat16}
 _CACHE_LINE = 64
-_LEAST_HUGE = 4 << 20  # bytes from which on memory is made of huge pages, as NumPy's is where fresh
+_LEAST_HUGE = 4 << 20  # bytes from which on NumPy, too, asks for huge pages
 _PERIOD = 1 << 20  # random values repeat after this many elements: drawing 10^8 takes seconds
 
 
@@ -21,12 +22,13 @@ def _fresh_bytes(size: int) -> np.ndarray:
     if size < _LEAST_HUGE or not hasattr(mmap, "MADV_HUGEPAGE"):
         return np.empty(size, np.uint8)
     memory = mmap.mmap(-1, size, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
-    memory.madvise(mmap.MADV_HUGEPAGE)
+    with contextlib.suppress(OSError):  # of kernels without them
+        memory.madvise(mmap.MADV_HUGEPAGE)
     return np.frombuffer(memory, np.uint8)
 
 
 def aligned_empty(size: int, dtype: np.dtype) -> np.ndarray:
-    """A vector that starts on a cache line. Large ones are never memory that was used before: on
+    """A vector that starts on a cache line. From 4 MiB on it is never memory that was used before: on
     what is left of small pages any contender takes up to three times as long."""
     raw = _fresh_bytes(size * dtype.itemsize + _CACHE_LINE)
     start = -raw.ctypes.data % _CACHE_LINE
