@@ -5,7 +5,6 @@
 #include "core/cache_line.h"
 #include "core/channel_sum_walk.h"
 #include "core/integers.h"
-#include "core/processor.h"
 #include "core/streaming.h"
 
 namespace ascend_grad {
@@ -197,14 +196,8 @@ void take_panels(ChannelSumPlan& plan, DataType dtype, const void* output) {
         return std::count(copied, copied + plan.operands, true) == 1 &&
                plan.panels.keeps_threads(plan);
     };
-    // Results in a cache that tiles share better (measured).
-    const auto loses_threads = [&] {
-        return plan.operands > kInputs && !comes_from_memory(plan.bytes) &&
-               !plan.panels.keeps_threads(plan);
-    };
     const bool in_place = cut_in_place(plan, dtype, output) && (splits || is_worth_it());
-    if (!in_place &&
-        !(splits && cut(plan, dtype, output, Panels::kAllCopied) && !loses_threads())) {
+    if (!in_place && !(splits && cut(plan, dtype, output, Panels::kAllCopied))) {
         plan.panels.count = 0;
         return;
     }

@@ -144,12 +144,13 @@ bool plan_panel(const Op::Args& args, const Panels& panels, const int* order, Op
 }
 
 // Makes it a plan of panels, if the call can be cut into some. The result is copied, or stays where
-// it is; then panels of the gradient lie as it does.
+// it is, unless its channels are few; then panels of the gradient lie as it does.
 bool cut(const Op::Args& args, Op::Plan& plan, bool in_place, bool are_large = false) {
     // Of the result, a run where it lies: shorter ones are copied faster; larger panels pay where
     // these are not enough (measured).
     constexpr int64_t kFewestBytes = 256, kEnoughBytes = 1024;
     const TensorView* tensors[] = {args.tensors[Op::kGradOutput], args.tensors[Op::kGradInput]};
+    if (in_place && has_few_channels(*tensors[1])) return false;
     int order[kMaxRank];
     order_axes(*tensors[1], order);
     PanelAxis axes[kMaxRank];
@@ -176,10 +177,9 @@ bool cut(const Op::Args& args, Op::Plan& plan, bool in_place, bool are_large = f
 Op::Plan Op::plan(const Args& args) {
     Plan plan = direct_plan(args);
     if (plan.is_empty) return plan;
-    const bool may_stay = !has_few_channels(*args.tensors[kGradInput]);
     if (splits_lines(args, plan)) {
-        if (!may_stay || !cut(args, plan, true)) cut(args, plan, false);
-    } else if (may_stay && gains_in_place(args, plan)) {
+        if (!cut(args, plan, true)) cut(args, plan, false);
+    } else if (gains_in_place(args, plan)) {
         Plan of_panels = plan;
         if (cut(args, of_panels, true) && of_panels.panels.keeps_threads(plan)) return of_panels;
     }

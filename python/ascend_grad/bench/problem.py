@@ -14,12 +14,12 @@ from ascend_grad.bench.cases import AVG_POOL, BATCH_NORM, ITEM_BYTES, PRELU, SOF
 
 _NUMPY = {"float32": np.float32, "float16": np.float16, "bfloat16": ml_dtypes.bfloat16}
 _CACHE_LINE = 64
-_LEAST_HUGE = 4 << 20  # bytes from which on NumPy, too, asks for huge pages
+_SMALLEST_HUGE = 4 << 20  # bytes from which on NumPy, too, asks for huge pages
 _PERIOD = 1 << 20  # random values repeat after this many elements: drawing 10^8 takes seconds
 
 
 def _fresh_bytes(size: int) -> np.ndarray:
-    if size < _LEAST_HUGE or not hasattr(mmap, "MADV_HUGEPAGE"):
+    if size < _SMALLEST_HUGE or not hasattr(mmap, "MADV_HUGEPAGE"):
         return np.empty(size, np.uint8)
     memory = mmap.mmap(-1, size, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
     with contextlib.suppress(OSError):  # of kernels without them
