@@ -270,6 +270,7 @@ class BehindLines(Arrays):
 
 
 NHWC, CHWN, WCHN = (0, 2, 3, 1), (1, 2, 3, 0), (3, 1, 2, 0)
+HWCN, CHNW, NHCW = (2, 3, 1, 0), (1, 2, 0, 3), (0, 2, 1, 3)
 
 LARGE = {
     "prelu where inputs lie": (prelu, (48, 40, 36, 36), NHWC, WCHN),
@@ -300,70 +301,38 @@ def test_large_calls(name: str, behind: int) -> None:
         placed.assert_only_elements_written()
 
 
-@pytest.mark.parametrize(
-    ("shape", "threads", "copies"),
-    [
-        ((91, 160, 24, 24), 1, "some operands in panels"),
-        ((8, 64, 56, 56), 1, "some operands in panels"),
-        # Equal panels of 31 channels have one or all.
-        ((1, 31, 256, 256), 1, "some operands in panels"),
-        ((1, 31, 256, 256), 2, "operands in panels"),
-    ],
-)
-def test_where_results_of_pooling_stay(shape: tuple[int, ...], threads: int, copies: str) -> None:
-    grad = np.zeros((*shape[:2], shape[2] // 2, shape[3] // 2), FLOAT32)
-    result = in_order(shape, FLOAT32, "nhwc")
-    with ag.num_threads(threads):
-        plan = ag.explain.avg_pool2d_backward(grad, result.copy("K"), 2, grad_input=result)
-    assert plan["copies"] == copies
-
-
-def in_order(shape: tuple[int, ...], dtype: np.dtype, order: str) -> np.ndarray:
-    """Zeros; "nhwc" names axes outermost in memory first."""
-    axes = ["nchw".index(axis) for axis in order]
-    return np.zeros([shape[axis] for axis in axes], dtype).transpose(np.argsort(axes))
-
-
-@pytest.mark.parametrize("dtype", [FLOAT32, FLOAT16], ids=str)
-@pytest.mark.parametrize("orders", [("hwcn", "chnw"), ("wchn", "nhcw")], ids=str)
-@pytest.mark.parametrize("name", ["softmax", "prelu", "batch norm"])
-def test_rows_shorter_than_half_a_line(name: str, orders: tuple[str, str], dtype: np.dtype) -> None:
-    """Others follow them: lines are whole in panels alone."""
-    shape, weight = (64, 512, 7, 7), np.zeros(512, dtype)
-    x, result = (in_order(shape, dtype, order) for order in orders)
-    with ag.num_threads(1):
-        if name == "softmax":
-            plan = ag.explain.softmax_backward(x, x, 1, out=result)
-        elif name == "prelu":
-            plan = ag.explain.prelu_backward(x, x, weight, grad_input=result)
-        else:
-            vector = np.zeros(512, FLOAT32)
-            plan = ag.explain.batch_norm_reduce_backward(x, result, vector, vector)
-    assert plan["copies"].endswith("operands in panels")
-
-
 SOME = "some operands in panels"
+TILES = "operands in tiles"
 POOLED = [
+    ((91, 160, 24, 24), "nchw>nhwc", 1, SOME),
+    ((8, 64, 56, 56), "nchw>nhwc", 1, SOME),
+    # Equal panels of 31 channels have one or all.
+    ((1, 31, 256, 256), "nchw>nhwc", 1, SOME),
+    ((1, 31, 256, 256), "nchw>nhwc", 2, "operands in panels"),
     ((64, 512, 7, 7), "nhwc>whcn", 1, SOME),  # else gathered
     ((64, 512, 7, 7), "nhwc>whcn", 2, SOME),
-    ((16, 512, 7, 7), "nhwc>whcn", 1, "operands in tiles"),  # too few planes for vectors
-    ((64, 512, 7, 7), "wchn>nchw", 1, "operands in tiles"),  # transposed
-    ((32, 64, 56, 56), "cwhn>whcn", 1, SOME),  # else runs of 64 bytes
-    ((32, 64, 56, 56), "whcn>whcn", 1, ""),
+    ((16, 512, 7, 7), "nhwc>whcn", 1, TILES),  # too few planes for vectors
+    ((64, 512, 7, 7), "wchn>nchw", 1, TILES),  # transposed
+    ((32, 32, 56, 56), "cwhn>whcn", 1, SOME),  # else runs of 128 bytes
+    ((32, 32, 56, 56), "whcn>whcn", 1, ""),
     ((16, 24, 30, 30), "cwhn>whcn", 1, SOME),
     ((16, 24, 30, 30), "nhwc>whnc", 2, ""),  # threads would be fewer
 ]
+"""Shapes, orders of grad_output and of the result, outermost in memory first, and threads."""
 
 
 @pytest.mark.parametrize(("shape", "orders", "threads", "copies"), POOLED)
-def test_pooling_of_mixed_orders(
+def test_where_results_of_pooling_stay(
     shape: tuple[int, ...], orders: str, threads: int, copies: str
 ) -> None:
-    of_grad, of_result = orders.split(">")
-    pooled = (*shape[:2], (shape[2] + 1) // 2, (shape[3] + 1) // 2)
-    grad, result = in_order(pooled, FLOAT16, of_grad), in_order(shape, FLOAT16, of_result)
+    inputs, results = (tuple(map("nchw".index, order)) for order in orders.split(">"))
+    kernel = 3 if shape[2] < 8 else 2
+    arrays = Arrays(inputs, results, FLOAT32)
+    grad = arrays.input(*shape[:2], *(1 + (n - kernel) // 2 for n in shape[2:]))
+    like = np.broadcast_to(np.zeros((), FLOAT32), shape)
+    result = arrays.result(*shape).array
     with ag.num_threads(threads):
-        plan = ag.explain.avg_pool2d_backward(grad, result.copy("K"), 3, 2, 1, grad_input=result)
+        plan = ag.explain.avg_pool2d_backward(grad, like, kernel, 2, grad_input=result)
     assert plan["copies"] == copies
 
 
@@ -394,6 +363,27 @@ def test_channels_that_are_last_in_some_operands(name: str, channels: int, dtype
             for placed, expected in zip(got, want, strict=True):
                 assert_same_bits(placed.array, expected.array, str(orders))
                 placed.assert_only_elements_written()
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@pytest.mark.parametrize("orders", [(HWCN, CHNW), (WCHN, NHCW)], ids=str)
+@pytest.mark.parametrize("name", ["softmax along channels", "prelu", "batch norm"])
+def test_rows_shorter_than_half_a_line(
+    name: str, orders: tuple[Layout, Layout], dtype: np.dtype
+) -> None:
+    """Others follow them, so that panels have whole lines."""
+    make, *arguments = CALLS[name]
+    shape, (order, other) = (64, 128, 7, 7), orders
+    inputs = (order, other) if make is batch_norm else (order, order, other)
+    with ag.num_threads(1):
+        plain, want = make(Arrays(ORDERS[0], ORDERS[0], dtype), shape, *arguments)
+        call, got = make(EachInOrder(inputs, dtype), shape, *arguments)
+        assert call.workspace_size > plain.workspace_size, "no panels"
+        plain()
+        call()
+    for placed, expected in zip(got, want, strict=True):
+        assert_same_bits(placed.array, expected.array)
+        placed.assert_only_elements_written()
 
 
 @pytest.mark.parametrize(("channels", "copies"), [(3, "operands in tiles"), (5, "")])
