@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "core/integers.h"
 #include "core/tensor.h"
 
 namespace ascend_grad {
@@ -52,5 +53,17 @@ struct Loops {
         return result + iteration * stride[0][operand];
     }
 };
+
+// The one of `count` axes along which elements lie nearest to each other, but for axes of one
+// element and those whose bits `but` has; -1 where none is left. Of functions of an axis.
+template <class Extent, class Stride>
+int nearest_axis(int count, const Extent& extent, const Stride& stride, uint32_t but = 0) {
+    int nearest = -1;
+    for (int i = 0; i < count; ++i) {
+        if ((but >> i & 1u) != 0 || extent(i) == 1 || stride(i) == 0) continue;
+        if (nearest < 0 || magnitude(stride(i)) < magnitude(stride(nearest))) nearest = i;
+    }
+    return nearest;
+}
 
 }  // namespace ascend_grad

@@ -14,14 +14,10 @@ using Op = AvgPool2dBackward;
 namespace {
 
 // Of the first `rank` axes but one: along which elements lie nearest to each other; -1 without any.
-int nearest_axis(const TensorView& view, int rank, int but = -1) {
-    int nearest = -1;
-    for (int i = 0; i < rank; ++i) {
-        if (i == but || view.shape[i] == 1 || view.strides[i] == 0) continue;
-        if (nearest < 0 || magnitude(view.strides[i]) < magnitude(view.strides[nearest]))
-            nearest = i;
-    }
-    return nearest;
+int nearest_of(const TensorView& view, int rank, int but = -1) {
+    return nearest_axis(
+        rank, [&](int i) { return view.shape[i]; }, [&](int i) { return view.strides[i]; },
+        but < 0 ? 0u : 1u << but);
 }
 
 // Whether no traversal reads and writes whole cache lines: results lie nearest along columns of a
@@ -36,14 +32,14 @@ bool splits_lines(const Op::Args& args, const Op::Plan& plan) {
     const TensorView& grad = *args.tensors[Op::kGradOutput];
     const TensorView& grad_input = *args.tensors[Op::kGradInput];
     const int rank = grad_input.rank, height = rank - 2, width = rank - 1;
-    const int of_grad = nearest_axis(grad, rank), of_result = nearest_axis(grad_input, rank);
+    const int of_grad = nearest_of(grad, rank), of_result = nearest_of(grad_input, rank);
     if (of_grad < 0 || of_result < 0) return false;
     if (of_result == height) return true;
     const int64_t size = static_cast<int64_t>(data_type_size(plan.dtype));
     if (plan.transposes && plan.height.extent * plan.width.extent * size <= kSmallPlane)
         return false;
     if (of_result != width) return of_grad != of_result;
-    if (of_grad != width) return of_grad != nearest_axis(grad_input, height);
+    if (of_grad != width) return of_grad != nearest_of(grad_input, height);
     const int64_t row = plan.width.extent * size;
     return plan.height.extent > 1 && grad_input.strides[height] != row && row < kLongRow;
 }
@@ -56,20 +52,20 @@ bool gains_in_place(const Op::Args& args, const Op::Plan& plan) {
     const TensorView& grad = *args.tensors[Op::kGradOutput];
     const TensorView& grad_input = *args.tensors[Op::kGradInput];
     const int rank = grad_input.rank, height = rank - 2;
-    const int of_grad = nearest_axis(grad, rank), of_result = nearest_axis(grad_input, rank);
+    const int of_grad = nearest_of(grad, rank), of_result = nearest_of(grad_input, rank);
     if (of_grad < 0 || of_result < 0 || of_result >= height) return false;
     if (plan.gathers) return of_grad != of_result && grad_input.shape[of_result] >= kFewestPlanes;
-    const int next = nearest_axis(grad_input, rank, of_result);
+    const int next = nearest_of(grad_input, rank, of_result);
     const auto size = static_cast<int64_t>(data_type_size(plan.dtype));
     return plan.traversal == Op::Traversal::kAlongChannels && plan.is_direct() &&
            of_grad == of_result && grad_input.shape[of_result] * size <= kShortBytes && next >= 0 &&
-           next < height && next != nearest_axis(grad, rank, of_result);
+           next < height && next != nearest_of(grad, rank, of_result);
 }
 
 // Whether pixels of the result are so few channels that they had better be parted: these are
 // copied fast.
 bool has_few_channels(const TensorView& grad_input) {
-    const int rank = grad_input.rank, nearest = nearest_axis(grad_input, rank);
+    const int rank = grad_input.rank, nearest = nearest_of(grad_input, rank);
     return nearest >= 0 && nearest < rank - 2 && grad_input.shape[nearest] <= kFewInterleaved;
 }
 
@@ -81,7 +77,7 @@ void order_axes(const TensorView& grad_input, int* order) {
     const auto is_farther = [&](int a, int b) { return stride(a) > stride(b); };
     std::iota(order, order + rank, 0);
     std::stable_sort(order, order + height, is_farther);
-    const int nearest = nearest_axis(grad_input, rank);
+    const int nearest = nearest_of(grad_input, rank);
     if (nearest < 0 || nearest >= height || has_few_channels(grad_input)) return;
     int* const nearer = std::find_if(order, order + height, [&](int axis) {
         return stride(axis) < std::min(stride(height), stride(rank - 1));

@@ -215,12 +215,13 @@ class QuotientRows : public PoolTile {
         }
         uses_reciprocals_ = uses_reciprocals();
         reciprocal_pitch_ = (windows_ + kLanes) / kLanes * kLanes;
-        reciprocal_sets_ = static_cast<int>(least(kReciprocals / reciprocal_pitch_, kMaxSets));
+        reciprocal_sets_ = kMaxSets;
+        while (reciprocal_sets_ * reciprocal_pitch_ > kReciprocals) reciprocal_sets_ /= 2;
         for (int k = 0; k < kMaxSets; ++k) rows_of_set_[k] = -1.0f;
     }
     // 1 / (count * counts_[j]); the rests lie kReciprocals further.
     const float* reciprocals_of_rows(float count) {
-        const int set = static_cast<int>(count) % reciprocal_sets_;
+        const int set = static_cast<int>(count) & (reciprocal_sets_ - 1);
         float* high = reciprocals_ + set * reciprocal_pitch_;
         if (rows_of_set_[set] == count) return high;
         rows_of_set_[set] = count;
@@ -232,7 +233,7 @@ class QuotientRows : public PoolTile {
         return high;
     }
 
-    static constexpr int kMaxSets = 8;
+    static constexpr int kMaxSets = 8;  // a power of two: a division would cost what a row does
 
     int64_t first_window_ = 0, last_whole_row_ = 0;
     const char* plane_ = nullptr;
