@@ -17,7 +17,7 @@
 #define CHANNEL_SUM_CHANNELS 3   // one long channel, other lanes the channels that follow
 #define CHANNEL_SUM_PIECES 4     // a piece of one channel; lanes of a block belong to that channel
 #define CHANNEL_SUM_FLAT 5       // an even stretch of memory, wherever channels begin in it
-#define CHANNEL_SUM_EVEN_ROWS 6  // the same, S = 1; a tile has whole rows, wherever loads end in it
+#define CHANNEL_SUM_EVEN_ROWS 6  // the same; a tile has whole rows, wherever loads end in it
 
 // Channels of a tile of CHANNEL_SUM_CHANNELS, at most, unless it `turns`: the strides of an
 // instruction that adds them.
@@ -68,6 +68,6 @@ struct ChannelSumTiling {
     uint32_t input_buffers;   // 2, or 3 where a load may be stored while another is worked on
     uint32_t joined;          // loads, and cores, begin with the first lane of (b, o)
     uint32_t turns;           // sums of CHANNEL_SUM_CHANNELS by transposing sixteen lanes whole
-    uint64_t before[2];  // bits of sixteen lanes by eight rows: what shares a block with the lane
-                         // before; of rows 0 to 3, 4 to 7
+    uint64_t before[2];  // bits of sixteen channels by eight elements: what shares a block with the
+                         // channel before; of elements 0 to 3, 4 to 7
 };

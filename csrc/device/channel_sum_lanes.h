@@ -55,6 +55,15 @@ inline uint32_t to_u32(int64_t value) {
 // transposing them: cycles for each, for each sixteen, and for each element of those.
 bool pays_turning(int64_t channels, int64_t length);
 
+// Which elements share a block with the channel before, of sixteen channels of `length` elements
+// without gaps: ChannelSumTiling::before.
+inline void set_shared_blocks(int64_t length, ChannelSumTiling& t) {
+    t.before[0] = t.before[1] = 0;
+    for (int64_t bit = 0; bit < 2 * 64; ++bit)
+        t.before[bit / 64] |= uint64_t{bit / kLanes < bit % kLanes * length % kFloatsOfBlock}
+                              << bit % 64;
+}
+
 // Bytes that take as long as a row (S = 1) by blocks of so many columns, or loaded as part of a run
 // in loads of so many bytes by so many cores.
 double row_cost(const ChannelShape& shape, int64_t columns, const ChannelLimits& limits);

@@ -8,24 +8,32 @@ namespace ascend_grad::device {
 namespace {
 
 constexpr int64_t kLeastPieces = 4;  // of a load
+// Of rows of channels with several positions: columns, so that a tile has some; and bytes that the
+// call moves for each channel, whose value and sums take instructions of their own in every core.
+constexpr int64_t kMostColumns = 6000, kLeastChannelBytes = 230000;
 
 // Floats of sums of joined rows, at most, and those of scratch (kernels_ascendc/common/
 // joined_rows.h).
-int64_t joined_floats(int64_t channels) {
-    return round_up(channels, kLanes) + kStretch * kLanes;
+int64_t joined_floats(int64_t columns) {
+    return round_up(columns, kLanes) + kStretch * kLanes;
 }
-int64_t scratch_floats(int64_t channels) {
-    return 2 * joined_floats(channels) + 5 * kSlack;
+int64_t scratch_floats(int64_t columns) {
+    return 2 * joined_floats(columns) + 5 * kSlack;
+}
+// Floats with which sums of columns become those of sixteen channels (ChannelTiles).
+int64_t turned_floats(int64_t inner) {
+    return inner > 1 ? kLanes * (inner + kLanes) : 0;
 }
 
-// Whether joined rows have that where the kernels look for it besides a tile: work tiles and, where
-// there are none, the inputs of a load.
+// Whether they have that where the kernels look for it besides a tile: work tiles and, where there
+// are none, the inputs of a load.
 bool has_scratch(const ChannelSumTiling& t, const ChannelSumKernel& kernel) {
-    if (t.rows == 1) return true;
-    const int64_t scratch = scratch_floats(t.group), work = kernel.work * int64_t{t.work};
+    const int64_t columns = int64_t{t.group} * t.spatial, joined = t.rows > 1 ? columns : 0;
     const int64_t inputs = 2 * int64_t{t.load} * kernel.element_bytes / 4;
-    if (kernel.writes) return joined_floats(t.group) <= t.work;
-    return scratch <= (kernel.work > 0 ? work : inputs);
+    if (kernel.writes) return joined == 0 || joined_floats(joined) <= t.work;
+    const int64_t scratch =
+        std::max(joined > 0 ? scratch_floats(joined) : 0, turned_floats(t.spatial));
+    return scratch <= (kernel.work > 0 ? kernel.work * int64_t{t.work} : inputs);
 }
 
 // The longest loads that fit. With few cores and work on each element the vector unit is behind
@@ -46,9 +54,12 @@ void set_loads(const ChannelSumKernel& kernel, const Product& product, int64_t c
 
 ChannelSumTiling even_rows(const ChannelShape& shape, const ChannelSumKernel& kernel,
                            const Product& product, ChannelSumTiling t) {
-    const int64_t rows = factor_to(shape.channels, kFloatsOfBlock), row = rows * shape.channels;
+    const int64_t columns = shape.channels * shape.inner;
+    const int64_t rows = factor_to(columns, kFloatsOfBlock), row = rows * columns;
     const int64_t piece = kEvenBytes / kernel.element_bytes;
     t.layout = CHANNEL_SUM_EVEN_ROWS;
+    t.input_buffers = input_buffers(t, kernel, product);
+    t.turns = t.joined = 0;
     t.blocks = t.outer = 1;
     t.lane_stride = piece;
     t.length = t.last_length = t.pitch = to_u32(piece);
@@ -56,17 +67,22 @@ ChannelSumTiling even_rows(const ChannelShape& shape, const ChannelSumKernel& ke
     t.tail = t.last_tail = to_u32(shape.numel() - (t.units - 1) * piece);
     t.rows = to_u32(rows);
     t.group = t.block_channels = to_u32(shape.channels);
-    t.vector_space = t.sum_space =
-        to_u32(rows > 1 ? joined_floats(shape.channels) : round_up(row, kLanes));
+    t.spatial = to_u32(shape.inner);
+    if (shape.inner > 1) set_shared_blocks(shape.inner, t);
+    t.vector_space = t.sum_space = to_u32(shape.inner > 1 ? round_up(shape.channels, kLanes)
+                                          : rows > 1      ? joined_floats(columns)
+                                                          : round_up(row, kLanes));
     const int64_t tiles = std::max<int64_t>(kTile / row, 1);
     t.period = to_u32(whole_multiple(tiles, row * kernel.element_bytes) * row);
     t.margin = t.period * kernel.element_bytes % kBlockBytes == 0 ? 0 : kFloatsOfBlock;
     const int64_t behind = rows > 1 ? joined_floats(0) + kSlack : kSlack;
-    const int64_t scratch = rows > 1 ? scratch_floats(shape.channels) : 1024;
-    t.tile = to_u32(round_up(std::max(t.period + t.margin + behind, scratch), kSlack));
+    const int64_t scratch = rows > 1 ? scratch_floats(columns) : 1024;
+    const int64_t spread = shape.inner > 1 ? round_up(shape.channels, kLanes) * kLanes : 0;
+    const int64_t least_tile = std::max({scratch, spread, turned_floats(shape.inner)}) + t.margin;
+    t.tile = to_u32(round_up(std::max(t.period + t.margin + behind, least_tile), kSlack));
     t.work = t.tile;
     if (kernel.work > 0 && t.period > kTile) {  // what joins rows in them is the least
-        const int64_t joined = kernel.writes ? joined_floats(shape.channels) : scratch / 2;
+        const int64_t joined = kernel.writes ? joined_floats(columns) : scratch / 2;
         t.work = to_u32(round_up(std::max(kTile / 2, rows > 1 ? joined : 0), kSlack));
     }
     const int64_t least = std::min(kLoadingCores, product.cores);  // those of little data apart
@@ -74,17 +90,34 @@ ChannelSumTiling even_rows(const ChannelShape& shape, const ChannelSumKernel& ke
     return t;
 }
 
+// Whether rows of channels with several positions may be walked so, and that pays (in the
+// emulator's model).
+bool has_even_positions(const ChannelShape& shape, const ChannelSumKernel& kernel) {
+    return shape.channels > 1 && shape.inner >= kFloatsOfBlock &&
+           shape.channels * shape.inner <= kMostColumns &&
+           shape.channels * kLeastChannelBytes <= moved_bytes(shape, kernel);
+}
+
 }  // namespace
 
 bool tile_even_rows(const ChannelShape& shape, const ChannelSumKernel& kernel,
                     const Product& product, const ChannelLimits& limits, ChannelSumTiling& t) {
-    if (t.layout != CHANNEL_SUM_ROWS || !limits.copies_bytes) return false;
-    if (shape.channels > product.buffer_bytes) return false;  // sizes below are of 32 bits
+    const bool has_positions = shape.inner > 1;
+    if ((t.layout != CHANNEL_SUM_ROWS && !has_positions) || !limits.copies_bytes) return false;
+    // Sizes below are of 32 bits.
+    if (shape.channels > product.buffer_bytes || shape.inner > product.buffer_bytes) return false;
+    if (has_positions && !has_even_positions(shape, kernel)) return false;
     ChannelSumTiling even = even_rows(shape, kernel, product, t);
     even.load_slots = 0;
     const int64_t cores = share_out(shape, kernel, limits, even);
     set_loads(kernel, product, cores, even);
     if (even.load_slots < kLeastPieces || !has_scratch(even, kernel)) return false;
+    if (has_positions) {
+        const bool is_even = t.lane_stride * kernel.element_bytes % kEvenBytes == 0;
+        if (is_even && t.pitch == t.lane_stride) return false;
+        t = even;
+        return true;
+    }
     const bool gapless = t.blocks == 1 && t.pitch == t.lane_stride;
     const int64_t load = even.load_slots * kEvenBytes;
     const double least = row_cost(shape, t.block_channels, limits);

@@ -29,9 +29,7 @@ void set_spaces(const ChannelLimits& limits, ChannelSumTiling& t) {
     t.turns = t.layout == CHANNEL_SUM_CHANNELS && t.width == 1 && pays_turning(t.slots, t.length);
     if (t.turns) {
         tile = std::max<int64_t>(tile, kLanes * (t.length + kLanes));
-        for (uint32_t bit = 0; bit < 2 * 64; ++bit)
-            t.before[bit / 64] |= uint64_t{bit / kLanes < bit % kLanes * t.pitch % kFloatsOfBlock}
-                                  << bit % 64;
+        set_shared_blocks(t.pitch, t);
     }
     // Sums of parts of channels; of the first and the last one there is less than a channel.
     if (flat) tile = std::max(tile, tile * kFloatsOfBlock / t.spatial) + 2 * kSlack;
@@ -157,17 +155,20 @@ ChannelSumTiling fit_lanes(const ChannelShape& shape, const ChannelSumKernel& ke
             t.units = t.outer * ((t.blocks - 1) * t.inner + t.last_inner);
         }
         set_spaces(limits, t);
-        // One to load, one to work on and one to store from; channels with gaps need larger ones.
-        const bool stores_long = kernel.writes && kernel.element_bytes == 2 &&
-                                 product.arch != 100 &&
-                                 !(t.layout == CHANNEL_SUM_SPREAD && has_gaps(t));
-        t.input_buffers = stores_long ? 3 : 2;
+        t.input_buffers = input_buffers(t, kernel, product);
         t.work = work_elements(t, kernel, product);
         if (buffer_bytes(t, kernel, product) <= product.buffer_bytes) return t;
     }
 }
 
 }  // namespace
+
+uint32_t input_buffers(const ChannelSumTiling& t, const ChannelSumKernel& kernel,
+                       const Product& product) {
+    const bool stores_long = kernel.writes && kernel.element_bytes == 2 && product.arch != 100 &&
+                             !(t.layout == CHANNEL_SUM_SPREAD && has_gaps(t));
+    return stores_long ? 3 : 2;
+}
 
 uint64_t buffer_bytes(const ChannelSumTiling& t, const ChannelSumKernel& kernel,
                       const Product& product) {

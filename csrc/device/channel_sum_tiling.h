@@ -37,6 +37,10 @@ ChannelSumTiling tile_channel_sum(const ChannelShape& shape, const ChannelSumKer
 // What such a kernel needs; only before any other request.
 Pointer reserve_channel_sum(Planner& planner, const ChannelSumTiling& tiling,
                             const ChannelSumKernel& kernel);
+// Of each input, by what tiles are: one to load, one to work on and, of 16 bit, one to store from;
+// lanes with gaps need larger ones instead.
+uint32_t input_buffers(const ChannelSumTiling& tiling, const ChannelSumKernel& kernel,
+                       const Product& product);
 // Bytes of unified buffer that it takes.
 uint64_t buffer_bytes(const ChannelSumTiling& tiling, const ChannelSumKernel& kernel,
                       const Product& product);

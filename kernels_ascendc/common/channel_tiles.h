@@ -144,6 +144,7 @@ class ChannelTiles {
         : tiling_(tiling),
           lane_floats_(tiling.rows * tiling.group * tiling.spatial),
           row_(tiling.layout == CHANNEL_SUM_EVEN_ROWS ? lane_floats_ : tiling.pitch),
+          channel_(tiling.layout == CHANNEL_SUM_EVEN_ROWS ? tiling.spatial : tiling.pitch),
           group_pitch_(round_up(tiling.group, kSumStep)) {}
 
     // whole[margin + k] = the value of element k's channel, for a block's channels, which with
@@ -157,11 +158,7 @@ class ChannelTiles {
         switch (tiling_.layout) {
             case CHANNEL_SUM_ROWS:
             case CHANNEL_SUM_EVEN_ROWS:
-                if (tiling_.rows > 1) {
-                    JoinedRows(tiling_.group, tiling_.rows).repeat(tile, vector, free, scratch);
-                } else {
-                    copy_floats(tile, vector, row_);
-                }
+                expand_row(tile, vector, free, scratch);
                 repeat_floats(tile, row_, tiling_.period);
                 if (tiling_.margin > 0) copy_floats(whole, whole[tiling_.period], tiling_.margin);
                 break;
@@ -202,12 +199,7 @@ class ChannelTiles {
             switch (tiling_.layout) {
                 case CHANNEL_SUM_ROWS:
                 case CHANNEL_SUM_EVEN_ROWS:
-                    if (tiling_.rows > 1) {
-                        fold(tile, tiling_.period, row_);
-                        JoinedRows(tiling_.group, tiling_.rows).sum(sums[i], tile, scratch);
-                    } else {
-                        fold_to(sums[i], tile, tiling_.period, row_);
-                    }
+                    reduce_rows(sums[i], tile, scratch, transposing);
                     break;
                 case CHANNEL_SUM_PIECES:
                     fold(tile, tiling_.period, kFloatsPerBlock);
@@ -280,20 +272,59 @@ class ChannelTiles {
                         transposing);
     }
 
-    // Sums of lanes, sixteen at a time as columns of `rows`.
+    // Whether whole rows have channels of several elements.
+    __aicore__ inline bool has_positions() const {
+        return tiling_.layout == CHANNEL_SUM_EVEN_ROWS && tiling_.spatial > 1;
+    }
+    // Elements of a channel of those, or of lanes of one.
+    __aicore__ inline uint32_t channel_length() const {
+        return has_positions() ? tiling_.spatial : tiling_.length;
+    }
+    __aicore__ inline JoinedRows joined_rows() const {
+        return JoinedRows(lane_floats_ / tiling_.rows, tiling_.rows);
+    }
+    __aicore__ inline void expand_row(const LocalTensor<float>& row,
+                                      const LocalTensor<float>& vector,
+                                      const LocalTensor<float>& free,
+                                      const LocalTensor<float>& scratch) const {
+        const bool joins = tiling_.rows > 1;
+        if (has_positions()) {
+            expand_channels(joins ? scratch : row, vector, tiling_.group, free,
+                            joins ? row : scratch);
+        } else if (!joins) {
+            copy_floats(row, vector, row_);
+        }
+        if (joins) joined_rows().repeat(row, has_positions() ? scratch : vector, free, scratch);
+    }
+    __aicore__ inline void reduce_rows(const LocalTensor<float>& sums,
+                                       const LocalTensor<float>& tile,
+                                       const LocalTensor<float>& scratch,
+                                       const LocalTensor<float>& transposing) const {
+        const bool joins = tiling_.rows > 1;
+        if (joins || has_positions()) {
+            fold(tile, tiling_.period, row_);
+        } else {
+            fold_to(sums, tile, tiling_.period, row_);
+        }
+        if (joins) joined_rows().sum(has_positions() ? tile : sums, tile, scratch);
+        if (has_positions()) turn_channels(sums, tile, tiling_.group, scratch, transposing);
+    }
+
+    // Sums of channels without gaps between them, sixteen at a time as columns of `rows`.
     __aicore__ inline void turn_channels(const LocalTensor<float>& sums,
                                          const LocalTensor<float>& tile, uint32_t lanes,
                                          const LocalTensor<float>& rows,
                                          const LocalTensor<float>& transposing) const {
-        const bool odd = tiling_.pitch % kFloatsPerBlock > 0;
-        const uint32_t count = tiling_.length + (odd ? kFloatsPerBlock - 1 : 0);
+        const bool odd = channel_ % kFloatsPerBlock > 0;
+        const uint32_t length = channel_length();
+        const uint32_t count = length + (odd ? kFloatsPerBlock - 1 : 0);
         for (uint32_t first = 0; first < lanes; first += kLanes) {
-            interleave(rows, tile[first * tiling_.pitch], round_up(count, kLengthStep),
-                       tiling_.pitch, transposing, lanes - first);
+            interleave(rows, tile[first * channel_], round_up(count, kLengthStep), channel_,
+                       transposing, lanes - first);
             for (uint32_t i = 0; odd && i < 2; ++i) {
                 const uint32_t at = i * kFloatsPerRepeat;
                 clear(rows[at], tiling_.before[i]);
-                clear(rows[tiling_.length * kLanes + at], ~tiling_.before[i]);
+                clear(rows[length * kLanes + at], ~tiling_.before[i]);
             }
             fold_to(sums[first], rows, count * kLanes, kLanes);
         }
@@ -353,10 +384,11 @@ class ChannelTiles {
         for (uint32_t first = 0; first < lanes; first += kLanes) {
             repeat_sixteen(scratch[first * kLanes], vector[first], free, tile);
         }
+        const uint32_t length = channel_length();
         for (uint32_t lane = 0; lane < lanes; ++lane) {
-            const uint32_t odd = lane * tiling_.pitch % kFloatsPerBlock;
-            const LocalTensor<float> to = tile[lane * tiling_.pitch - odd];
-            fill(to, scratch[lane * kLanes], odd + tiling_.length);
+            const uint32_t odd = lane * channel_ % kFloatsPerBlock;
+            const LocalTensor<float> to = tile[lane * channel_ - odd];
+            fill(to, scratch[lane * kLanes], odd + length);
             // The end of the lane before is in the same block.
             if (odd > 0) copy_floats(to, scratch[(lane - 1) * kLanes], odd);
         }
@@ -400,6 +432,7 @@ class ChannelTiles {
     const ChannelSumTiling& tiling_;
     uint32_t lane_floats_;
     uint32_t row_;          // floats of the tile's rows, where it has whole ones
+    uint32_t channel_;      // floats from channel to channel, of lanes of one or of rows
     uint32_t group_pitch_;  // floats from lane to lane of a vector of channels
 };
 

@@ -165,20 +165,31 @@ void check_memory(const Case& c) {
         require(t.cut == 1, "cut", c, t.cut);
     }
     if (t.layout == CHANNEL_SUM_EVEN_ROWS)
-        require(t.period % (t.rows * t.group) == 0 && t.period % 8 == 0, "whole rows of a tile", c,
-                t.period);
+        require(t.period % (t.rows * t.group * t.spatial) == 0 && t.period % 8 == 0,
+                "whole rows of a tile", c, t.period);
+    // Batch norm sums up the first one while the second is left to do.
+    const uint32_t inputs =
+        2 * (t.load + 512 / c.kernel.element_bytes) * c.kernel.element_bytes / 4;
+    const uint32_t free = c.kernel.work == 0 ? inputs : t.work == t.tile ? t.work : 2 * t.work;
     if (t.rows > 1 && (t.layout == CHANNEL_SUM_ROWS || t.layout == CHANNEL_SUM_EVEN_ROWS)) {
-        const kernels::JoinedRows joined(t.group, t.rows);
-        require(joined.sum_floats() <= t.sum_space, "floats of joined sums", c, t.sum_space);
+        const kernels::JoinedRows joined(t.group * t.spatial, t.rows);
+        const uint32_t sums = t.spatial > 1 ? t.tile - t.margin : t.sum_space;
+        require(joined.sum_floats() <= sums, "floats of joined sums", c, sums);
         require(joined.scratch_floats() <= t.tile, "floats to join rows with", c, t.tile);
         require(joined.sum_floats() + 8 <= t.work || !c.kernel.writes, "the same, of a work tile",
                 c, t.work);
-        // Batch norm joins the first sum's while the second is left to do.
-        const uint32_t inputs =
-            2 * (t.load + 512 / c.kernel.element_bytes) * c.kernel.element_bytes / 4;
-        const uint32_t free = c.kernel.work == 0 ? inputs : t.work == t.tile ? t.work : 2 * t.work;
         require(joined.scratch_floats() <= free || c.kernel.writes, "the same, beside other work",
                 c, free);
+    }
+    if (t.layout == CHANNEL_SUM_EVEN_ROWS && t.spatial > 1) {
+        const uint32_t turned = 16 * kernels::round_up(t.spatial + 7, 8);
+        const uint32_t channels = kernels::round_up(t.group, 16);
+        require(t.spatial >= 8, "positions of a channel", c, t.spatial);
+        require(turned <= t.tile && (turned <= free || c.kernel.writes), "floats to turn sums with",
+                c, turned);
+        require(16 * channels <= t.tile - t.margin, "floats to repeat values with", c, channels);
+        require(channels <= t.sum_space && channels <= t.vector_space, "floats of channels", c,
+                channels);
     }
     if (c.kernel.writes && !c.product.has_byte_copies) {
         for (uint32_t core = 1; core < c.cores; ++core) {
@@ -262,6 +273,8 @@ int main(int argc, char** argv) {
         {240, 193, 100},   {88, 382, 121},     {10, 957, 1225},    {4, 359, 529},
         {2, 67, 10001},    {600, 1023, 1},     {20000, 3, 1},      {2000, 1373, 1},
         {700, 2810, 1},    {24776, 1001, 1},   {24840, 513, 1},    {100, 73, 961},
+        {8510, 7, 81},     {1425, 2, 306},     {43435, 6, 25},     {1844, 15, 49},
+        {2597, 5, 160},    {6000, 255, 8},     {900, 2, 1023},     {13360, 32, 14},
     };
     for (const ChannelShape& shape : hard) check_all(shape);
     std::mt19937 random(1);
