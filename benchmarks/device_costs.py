@@ -88,11 +88,12 @@ def arguments_of(operator: str, case: tuple[Any, ...], dtype: Any, soc: str) -> 
 
 def call(operator: str, arguments: list[Any], soc: str) -> tuple[float, list[Any]]:
     """Bytes that the call must move, and its launches."""
-    getattr(ag, operator)(*arguments, device="emulator", soc=soc)
-    g, x = arguments[:2]
-    results = 0 if operator == "batch_norm_reduce_backward" else x.nbytes
-    loaded = 0 if operator == "avg_pool2d_backward" else x.nbytes
-    return g.nbytes + loaded + results, _core.last_launches()
+    results = getattr(ag, operator)(*arguments, device="emulator", soc=soc)
+    read = [x for x in arguments if isinstance(x, np.ndarray)]
+    if operator == "avg_pool2d_backward":
+        del read[1]  # only its shape counts
+    written = results if isinstance(results, tuple) else (results,)
+    return sum(x.nbytes for x in (*read, *written)), _core.last_launches()
 
 
 def busiest(launch: dict[str, Any]) -> tuple[str, float]:

@@ -1,0 +1,118 @@
+"""How many problems reach the aim for 910B in the emulator's model: the time at most 1.15 times
+that of the bytes, and these at most 1.02 of the least, from 4 MiB on.
+
+    python benchmarks/device_survey.py                       # 3 draws of 25 problems per operator
+    python benchmarks/device_survey.py --seeds 4 5 --worst 5
+
+The problems are those of `ascend-grad bench` (the grid and --suite shapes) and ones of random sizes,
+of 4 to 80 MiB, in float32 and float16 (bfloat16 costs the same).
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+
+import device_costs
+import numpy as np
+from ascend_grad.bench.cases import Case, grid
+from ascend_grad.bench.random_cases import random_cases
+from ascend_grad.bench.report import geometric_mean
+
+SOC = "ascend910b"
+DTYPES = ("float32", "float16")
+MIB = 1 << 20
+SIZES = (700_000, 8_000_000)  # elements of a random problem's largest tensor
+BANDS = (4, 8, 16, 80)  # MiB
+TIME, BYTES = 1.15, 1.02
+
+
+class Figures(NamedTuple):
+    case: str
+    ratio: float
+    beyond: float  # bytes moved over the least
+
+
+def cases(seeds: Iterable[int]) -> Iterator[Case]:
+    drawn = (case for seed in seeds for case in random_cases(seed, SIZES))
+    every = (*grid(), *grid("shapes"), *drawn)
+    seen = set()
+    for case in every:
+        key = case.operator, case.label
+        if key not in seen:
+            yield case
+        seen.add(key)
+
+
+def moved_mib(case: Case, dtype: str) -> float:
+    x, size = int(np.prod(case.shape)), np.dtype(device_costs.DTYPES[dtype]).itemsize
+    elements = {"avg_pool2d_backward": x, "batch_norm_reduce_backward": 2 * x}.get(
+        case.operator, 3 * x
+    )
+    if case.operator == "avg_pool2d_backward":
+        elements += int(np.prod(case.pooled_shape))
+    return elements * size / MIB
+
+
+def arguments_of(case: Case, dtype: str) -> list[Any]:
+    """Contiguous, whatever the case's layout: others are copied first, or read as they lie."""
+    attributes = case.attributes
+    if case.operator != "avg_pool2d_backward":
+        shaped = (case.shape, *attributes.values())
+        return device_costs.arguments_of(case.operator, shaped, device_costs.DTYPES[dtype], SOC)
+    x = np.ones(case.shape, device_costs.DTYPES[dtype])
+    names = ("kernel_size", "stride", "padding", "ceil_mode", "count_include_pad")
+    given = [attributes[name] for name in (*names, "divisor_override")]
+    return [np.ones(case.pooled_shape, x.dtype), x, *given, 0]
+
+
+def measure(case: Case, dtype: str) -> Figures:
+    arguments = arguments_of(case, dtype)
+    least, launches = device_costs.call(case.operator, arguments, SOC)
+    cycles, bound, read, written = (
+        sum(launch[key] for launch in launches)
+        for key in ("cycles", "bound_cycles", "bytes_read", "bytes_written")
+    )
+    return Figures(case.label, cycles / bound, (read + written) / least)
+
+
+def row(name: str, figures: list[Figures]) -> str:
+    worst = max(figures, key=lambda f: f.ratio)
+    in_time = sum(f.ratio < TIME + 0.005 for f in figures)
+    in_bytes = sum(f.beyond < BYTES + 0.0005 for f in figures)
+    mean = geometric_mean(f.ratio for f in figures)
+    cells = [name, len(figures), f"{mean:.2f}", in_time, in_bytes]
+    return "| " + " | ".join(map(str, cells)) + f" | {worst.ratio:.2f}: {worst.case} |"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--ops", nargs="*", default=list(device_costs.CASES))
+    parser.add_argument("--seeds", nargs="*", type=int, default=[1, 2, 3])
+    parser.add_argument("--worst", type=int, default=0, help="list so many of each operator")
+    options = parser.parse_args()
+    os.environ["ASCENDC_EMULATOR"] = "nochecks"
+    found: dict[tuple[str, str, int], list[Figures]] = defaultdict(list)
+    for case in cases(options.seeds):
+        for dtype in DTYPES:
+            mib = moved_mib(case, dtype)
+            if case.operator in options.ops and BANDS[0] <= mib < BANDS[-1]:
+                band = max(least for least in BANDS if least <= mib)
+                found[case.operator, dtype, band].append(measure(case, dtype))
+    print("| operator, dtype, from MiB on | problems | mean | <= 1.15 | <= 1.02 | worst |")
+    print("|---" * 6 + "|")
+    for operator, dtype, band in sorted(found):
+        print(row(f"{operator}, {dtype}, {band}", found[operator, dtype, band]))
+    for operator in options.ops if options.worst else ():
+        of_operator = [(f, key[1]) for key in found for f in found[key] if key[0] == operator]
+        for f, dtype in sorted(of_operator, reverse=True, key=lambda pair: pair[0].ratio)[
+            : options.worst
+        ]:
+            print(f"{operator} {f.case} {dtype}: {f.ratio:.2f}, {f.beyond:.3f} of the least bytes")
+
+
+if __name__ == "__main__":
+    main()
