@@ -8,9 +8,11 @@ namespace ascend_grad::device {
 namespace {
 
 constexpr int64_t kLeastPieces = 4;  // of a load
-// Of rows of channels with several positions: columns, so that a tile has some; and bytes that the
-// call moves for each channel, whose value and sums take instructions of their own in every core.
-constexpr int64_t kMostColumns = 6000, kLeastChannelBytes = 230000;
+// Of rows of channels with several positions (in the emulator's model): elements of a tile, and
+// pieces of a load if there are as many, else what waits for both takes longer than lanes do; and
+// bytes that the call moves for each channel, whose value and sums take instructions of their own
+// in every core.
+constexpr int64_t kMostPeriod = 2 * kTile, kLongPieces = 12, kLeastChannelBytes = 320000;
 
 // Floats of sums of joined rows, at most, and those of scratch (kernels_ascendc/common/
 // joined_rows.h).
@@ -36,13 +38,15 @@ bool has_scratch(const ChannelSumTiling& t, const ChannelSumKernel& kernel) {
     return scratch <= (kernel.work > 0 ? kernel.work * int64_t{t.work} : inputs);
 }
 
-// The longest loads that fit. With few cores and work on each element the vector unit is behind
-// long ones.
-void set_loads(const ChannelSumKernel& kernel, const Product& product, int64_t cores,
+// The longest loads that fit; false where these are too short. With few cores and work on each
+// element the vector unit is behind long ones.
+bool set_loads(const ChannelSumKernel& kernel, const Product& product, int64_t cores,
                ChannelSumTiling& t) {
     const bool is_behind = cores < product.cores && kernel.work > 0 && !kernel.writes;
     const int64_t longest = is_behind ? 2 * kTile : INT32_MAX;
     const int64_t most = std::min(t.units / (product.cores * kLoads), longest / t.pitch);
+    const int64_t least =
+        t.spatial > 1 ? std::clamp(most, kLeastPieces, kLongPieces) : kLeastPieces;
     for (int64_t pieces = 1; pieces <= std::max(most, kLeastPieces); ++pieces) {
         ChannelSumTiling longer = t;
         longer.slots = longer.load_slots = to_u32(pieces);
@@ -50,6 +54,7 @@ void set_loads(const ChannelSumKernel& kernel, const Product& product, int64_t c
         if (buffer_bytes(longer, kernel, product) > product.buffer_bytes) break;
         t = longer;
     }
+    return t.load_slots >= least;
 }
 
 ChannelSumTiling even_rows(const ChannelShape& shape, const ChannelSumKernel& kernel,
@@ -83,18 +88,19 @@ ChannelSumTiling even_rows(const ChannelShape& shape, const ChannelSumKernel& ke
     t.work = t.tile;
     if (kernel.work > 0 && t.period > kTile) {  // what joins rows in them is the least
         const int64_t joined = kernel.writes ? joined_floats(columns) : scratch / 2;
-        t.work = to_u32(round_up(std::max(kTile / 2, rows > 1 ? joined : 0), kSlack));
+        const int64_t turned = kernel.writes ? 0 : turned_floats(shape.inner) / 2;
+        t.work = to_u32(round_up(std::max({kTile / 2, rows > 1 ? joined : 0, turned}), kSlack));
     }
     const int64_t least = std::min(kLoadingCores, product.cores);  // those of little data apart
     t.spare_sums = shape.numel() <= (CHANNEL_SUM_TILES - 1) * least * t.period ? 0 : kernel.sums;
     return t;
 }
 
-// Whether rows of channels with several positions may be walked so, and that pays (in the
-// emulator's model).
+// Whether rows of channels with several positions may be walked so, and that pays.
 bool has_even_positions(const ChannelShape& shape, const ChannelSumKernel& kernel) {
+    const int64_t columns = shape.channels * shape.inner;
     return shape.channels > 1 && shape.inner >= kFloatsOfBlock &&
-           shape.channels * shape.inner <= kMostColumns &&
+           columns * factor_to(columns, kFloatsOfBlock) <= kMostPeriod &&
            shape.channels * kLeastChannelBytes <= moved_bytes(shape, kernel);
 }
 
@@ -110,8 +116,7 @@ bool tile_even_rows(const ChannelShape& shape, const ChannelSumKernel& kernel,
     ChannelSumTiling even = even_rows(shape, kernel, product, t);
     even.load_slots = 0;
     const int64_t cores = share_out(shape, kernel, limits, even);
-    set_loads(kernel, product, cores, even);
-    if (even.load_slots < kLeastPieces || !has_scratch(even, kernel)) return false;
+    if (!set_loads(kernel, product, cores, even) || !has_scratch(even, kernel)) return false;
     if (has_positions) {
         const bool is_even = t.lane_stride * kernel.element_bytes % kEvenBytes == 0;
         if (is_even && t.pitch == t.lane_stride) return false;

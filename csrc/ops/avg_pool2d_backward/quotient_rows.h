@@ -215,6 +215,7 @@ class QuotientRows : public PoolTile {
         }
         uses_reciprocals_ = uses_reciprocals();
         reciprocal_pitch_ = (windows_ + kLanes) / kLanes * kLanes;
+        static_assert(kMaxPitch <= kReciprocals);
         reciprocal_sets_ = kMaxSets;
         while (reciprocal_sets_ * reciprocal_pitch_ > kReciprocals) reciprocal_sets_ /= 2;
         for (int k = 0; k < kMaxSets; ++k) rows_of_set_[k] = -1.0f;
