@@ -177,7 +177,7 @@ class ChannelSum {
         sums = block_sums_.template DeQue<float>();
         store_parts(sums, begin, kSums, walk);
         block_sums_.FreeTensor(sums);
-        if (walk.block_is_complete()) walk.next_block();
+        walk.next_block();
     }
     __aicore__ inline void store_parts(const LocalTensor<float>& sums, uint32_t begin, uint32_t end,
                                        const ChannelWalk& walk) {

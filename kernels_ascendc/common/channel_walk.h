@@ -31,15 +31,18 @@ class ChannelWalk {
     __aicore__ inline ChannelWalk(const ChannelSumTiling& tiling)
         : tiling_(tiling), share_{(tiling.units + tiling.cut - 1) / tiling.cut, GetBlockNum()} {
         const int64_t core = GetBlockIdx();
-        unit_ = begin_of(core);
-        end_ = begin_of(core + 1);
-        block_ = block_of(unit_);
-        at_ = unit_ - block_ * block_units(0);
-        share_end_ = end_;
-        postpone();
+        end_ = share_end_ = begin_of(core + 1);
+        go_to(begin_of(core));
+        first_ = unit_;
+        if (done()) return;
+        if (block_of(end_ - 1) == block_) {
+            postpone_load();
+        } else {
+            postpone_blocks();
+        }
     }
 
-    __aicore__ inline bool done() const { return unit_ >= end_; }
+    __aicore__ inline bool done() const { return unit_ >= end_ && postponed_ == 0; }
     __aicore__ inline int64_t block() const { return block_; }
     __aicore__ inline bool in_last_block() const { return block_ == tiling_.blocks - 1; }
     // Lanes of (block, o).
@@ -91,20 +94,21 @@ class ChannelWalk {
         run.last = lane + lanes == lanes_per_run ? tail() : run.length;
         run.count = (run.lanes - 1) * tiling_.pitch + run.last;
         move(lanes);
-        if (done() && postponed_ > 0) {
-            move(first_ - unit_);
-            end_ = first_ + postponed_;
-            postponed_ = 0;
-        }
-        return at_ == block_units(block_) || done();
+        if (unit_ == end_ && postponed_ > 0 && block_of(first_) == block_) resume();
+        return at_ == block_units(block_) || unit_ == end_;
     }
     // Whether the core has the block's last lane.
     __aicore__ inline bool block_is_complete() const {
         return block_ * block_units(0) + block_units(block_) <= share_end_;
     }
+    // After next() returned true.
     __aicore__ inline void next_block() {
-        ++block_;
-        at_ = 0;
+        if (unit_ == end_ && postponed_ > 0) {
+            resume();
+        } else if (!done()) {
+            ++block_;
+            at_ = 0;
+        }
     }
 
   private:
@@ -113,18 +117,37 @@ class ChannelWalk {
         return tiling_.layout == CHANNEL_SUM_SPREAD || tiling_.layout == CHANNEL_SUM_CHANNELS;
     }
 
+    static constexpr int64_t kFewLoads = 2;
+
     // A first load that is shorter than the last one comes after it: nothing overlaps with the work
     // that is left then.
-    __aicore__ inline void postpone() {
-        first_ = unit_;
-        if (!has_own_slots() || done() || at_ + end_ - unit_ > block_units(block_)) return;
+    __aicore__ inline void postpone_load() {
+        if (!has_own_slots()) return;
         const int64_t first = (inner() - at_ % inner()) % inner();
         const int64_t last = (at_ + end_ - unit_ - 1) % inner() + 1;
         if (first >= last || first >= end_ - unit_) return;
         postponed_ = first;
         move(first);
     }
+    // A last block of few loads comes before all others, unless these are fewer: while the sums of
+    // the one before are made there would be little left to load.
+    __aicore__ inline void postpone_blocks() {
+        const int64_t begin = block_of(end_ - 1) * block_units(0), before = begin - unit_;
+        if (end_ - begin >= least(before, kFewLoads * int64_t{tiling_.load_slots})) return;
+        postponed_ = before;
+        go_to(begin);
+    }
+    __aicore__ inline void resume() {
+        end_ = first_ + postponed_;
+        postponed_ = 0;
+        go_to(first_);
+    }
 
+    __aicore__ inline void go_to(int64_t unit) {
+        unit_ = unit;
+        block_ = block_of(unit);
+        at_ = unit - block_ * block_units(0);
+    }
     __aicore__ inline void move(int64_t units) {
         unit_ += units;
         at_ += units;

@@ -90,8 +90,9 @@ Core walk(const Case& c, bool marked) {
     const ChannelSumTiling& t = c.tiling;
     Core core;
     int64_t summed = 0;  // elements of the sum at hand
-    int64_t blocks = 0, first_lanes = 0, last_lanes = 0;
+    int64_t blocks = 0, first_lanes = 0, last_lanes = 0, first_block = 0, last_block = 0;
     for (kernels::ChannelWalk walk(t); !walk.done(); ++blocks) {
+        const int64_t units_before = core.units;
         kernels::LaneRun run;
         bool at_end = false;
         core.contribution = std::max(core.contribution, walk.predecessors() + 1);
@@ -125,8 +126,12 @@ Core walk(const Case& c, bool marked) {
                 core.stretches.push_back({begin, begin + length});
             }
         }
-        if (walk.block_is_complete()) walk.next_block();
+        last_block = core.units - units_before;
+        if (blocks == 0) first_block = last_block;
+        walk.next_block();
     }
+    require(last_block >= std::min(first_block, 2 * int64_t{t.load_slots}),
+            "lanes of the last block", c, last_block);
     if (t.layout == CHANNEL_SUM_SPREAD || t.layout == CHANNEL_SUM_CHANNELS)
         require(blocks != 1 || last_lanes <= first_lanes, "lanes of the last load", c, last_lanes);
     return core;
