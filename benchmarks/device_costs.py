@@ -128,14 +128,14 @@ def build_copier(folder: str) -> list[str]:
     return [program]
 
 
-def copied(operator: str, arguments: list[Any], launches: list[Any], copier: list[str]) -> str:
-    """For 910B, of one launch."""
+def copied(operator: str, arguments: list[Any], launches: list[Any], copier: list[str]) -> float:
+    """The ratio for 910B, of one launch."""
     (launch,) = launches
     plan = getattr(ag.explain, operator)(*arguments, device="emulator", soc="ascend910b")
     counts = [launch["blocks"], launch["bytes_read"], launch["bytes_written"]]
     counts.append(int(plan["workspace_size"] > 0))
     cycles = subprocess.check_output([*copier, *map(str, counts)], text=True)
-    return f"{float(cycles) / launch['bound_cycles']:.2f}"
+    return float(cycles) / launch["bound_cycles"]
 
 
 def print_table(operator: str, cases: list[tuple[Any, ...]], copier: list[str]) -> None:
@@ -153,7 +153,7 @@ def print_table(operator: str, cases: list[tuple[Any, ...]], copier: list[str]) 
                     continue
                 cells.append(cell(least, launches))
                 if soc == "ascend910b" and len(launches) == 1:
-                    last = copied(operator, arguments, launches, copier)
+                    last = f"{copied(operator, arguments, launches, copier):.2f}"
             print("|", " | ".join([text_of(case), name, *cells, last]), "|", flush=True)
 
 

@@ -1,4 +1,4 @@
-"""What layouts cost: every order of four axes of the inputs, with every order of the result.
+"""What layouts cost: every order of the axes of the inputs, with every order of the result.
 
     python benchmarks/orders.py prelu_backward 32x64x56x56 float32 --json before.json
     python benchmarks/orders.py prelu_backward 32x64x56x56 float32 --before before.json
@@ -27,8 +27,11 @@ from ascend_grad.bench.cases import AVG_POOL, BATCH_NORM, PRELU, SOFTMAX
 from ascend_grad.bench.problem import aligned_empty
 
 AXES = "nchw"
-ORDERS = tuple("".join(order) for order in itertools.permutations(AXES))
 SHOWN = 8
+
+
+def orders_of(axes: int) -> tuple[str, ...]:
+    return tuple("".join(order) for order in itertools.permutations(AXES[:axes]))
 
 
 @functools.cache
@@ -45,7 +48,7 @@ def array(shape: tuple[int, ...], dtype: np.dtype, order: str) -> np.ndarray:
 
 def operand_shapes(operator: str, shape: tuple[int, ...]) -> list[tuple[int, ...]]:
     """Of the operands whose order counts: inputs and, but for batch normalisation, the result."""
-    windows = (*shape[:2], *((extent - 1) // 2 + 1 for extent in shape[2:]))
+    windows = (*shape[:-2], *((extent - 1) // 2 + 1 for extent in shape[-2:]))
     first = windows if operator == AVG_POOL else shape
     return [first, *[shape] * (1 if operator in (AVG_POOL, BATCH_NORM) else 2)]
 
@@ -95,7 +98,7 @@ def problem_parser(description: str) -> argparse.ArgumentParser:
     """Of a command that begins with an operator, a shape and a dtype."""
     parser = argparse.ArgumentParser(description=description.splitlines()[0])
     parser.add_argument("operator", choices=(BATCH_NORM, AVG_POOL, PRELU, SOFTMAX))
-    parser.add_argument("shape", help="four extents: 32x64x56x56")
+    parser.add_argument("shape", help="32x64x56x56, or a matrix: 4096x1024")
     parser.add_argument("dtype", choices=("float32", "float16"))
     parser.add_argument("--threads", type=int, default=1)
     return parser
@@ -121,7 +124,7 @@ def main() -> None:
     with ag.num_threads(arguments.threads):
         now = {
             f"{order}>{other}": seconds(call(order, other), arguments.times)
-            for order, other in itertools.product(ORDERS, ORDERS)
+            for order, other in itertools.product(orders_of(len(shape)), repeat=2)
         }
     if arguments.json is not None:
         arguments.json.write_text(json.dumps(now))

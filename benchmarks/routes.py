@@ -5,10 +5,10 @@
 
 A route has oneDNN's reorder (pip install onednn-cpu-gomp) copy the operands to one order, calls the
 operator there, and has the result copied back. Orders are as in orders.py: of every operand NCHW or
-NHWC, in all mixtures, with routes by both; with --random any order of the inputs with any of the
-result, of batch normalisation and pooling of the two operands, with the best three of 24 routes.
-Medians of rounds in which each contender has a turn, another one first each time; ratios above 1
-are losses.
+NHWC (of matrices NC or CN), in all mixtures but that of NCHW alone, with routes by the two; with
+--random any order of the inputs with any of the result, of batch normalisation and pooling of the
+two operands, with the best three of 24 routes. Medians of rounds in which each contender has a turn,
+another one first each time; ratios above 1 are losses.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ import ascend_grad as ag
 import numpy as np
 from ascend_grad.bench.cases import BATCH_NORM
 from ascend_grad.bench.contenders import onednn
-from orders import ORDERS, array, operand_shapes, prepared, problem_parser
+from orders import array, operand_shapes, orders_of, prepared, problem_parser
 
 PRACTICAL = ("nchw", "nhwc")
 ROUTES, ROUNDS = 3, 9
@@ -63,7 +63,7 @@ def compare(
     shapes = operand_shapes(operator, shape)
     operands = [array(s, np.dtype(dtype), o) for s, o in zip(shapes, orders, strict=True)]
     ours = [prepared(operator, operands)]
-    routes = {order: route(operator, operands, orders, order) for order in by}
+    routes = {o: route(operator, operands, orders, o) for o in by if set(orders) != {o}}
     if len(routes) > ROUTES:
         first = {order: min(seconds(calls) for _ in range(2)) for order, calls in routes.items()}
         routes = {order: routes[order] for order in sorted(first, key=first.__getitem__)[:ROUTES]}
@@ -80,10 +80,12 @@ def compare(
     return mine / medians[best], line
 
 
-def mixtures(operands: int, chosen: argparse.Namespace) -> list[tuple[str, ...]]:
+def mixtures(
+    operands: int, by: tuple[str, ...], chosen: argparse.Namespace
+) -> list[tuple[str, ...]]:
     if chosen.random == 0:
-        return [m for m in itertools.product(PRACTICAL, repeat=operands) if len(set(m)) > 1]
-    pairs = [pair for pair in itertools.product(ORDERS, ORDERS) if pair[0] != pair[1]]
+        return [m for m in itertools.product(by, repeat=operands) if set(m) != {by[0]}]
+    pairs = [pair for pair in itertools.product(by, by) if pair[0] != pair[1]]
     some = random.Random(chosen.seed).sample(pairs, chosen.random)
     return [(*[pair[0]] * (operands - 1), pair[1]) for pair in some]
 
@@ -96,8 +98,9 @@ def main() -> None:
     onednn.load()
     onednn.set_threads(chosen.threads)
     shape = tuple(int(extent) for extent in chosen.shape.split("x"))
-    orders = mixtures(len(operand_shapes(chosen.operator, shape)), chosen)
-    by = ORDERS if chosen.random else PRACTICAL
+    is_practical = len(shape) == len(PRACTICAL[0]) and not chosen.random
+    by = PRACTICAL if is_practical else orders_of(len(shape))
+    orders = mixtures(len(operand_shapes(chosen.operator, shape)), by, chosen)
     with ag.num_threads(chosen.threads):
         results = [compare(chosen.operator, shape, chosen.dtype, o, by) for o in orders]
     results.sort(reverse=True)

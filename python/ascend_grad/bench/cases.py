@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatch
 from typing import Any
@@ -16,7 +16,7 @@ PRELU = "prelu_backward"
 SOFTMAX = "softmax_backward"
 OPERATORS = (BATCH_NORM, AVG_POOL, PRELU, SOFTMAX)
 
-SUITES = ("table", "shapes", "random", "scaling")
+SUITES = ("table", "networks", "shapes", "random", "scaling")
 
 # What the large operands look like: C-contiguous, channels last in memory, transposed (the first
 # axis' elements are neighbours), the last two axes exchanged, every second element of the last
@@ -224,7 +224,10 @@ _SHAPES = (
 )
 
 # Cases that a smoke run takes: small enough for any machine.
-_SMOKE = ("4x2*", "1x2x4x4*", "8x16x8x8", "8x64x28x28 k2s2p0", "8x32000*", "64x30x1000*")
+_SMOKE = (
+    "4x2*", "1x2x4x4*", "8x16x8x8", "8x64x28x28 k2s2p0", "8x32000*",  # table
+    "64x30x1000*", "32x1000 *",  # shapes, networks
+)  # fmt: skip
 
 
 def _size_name(size: int) -> str:
@@ -266,5 +269,10 @@ def grid(suite: str = "table", smoke: bool = False, seed: int = 0) -> list[Case]
 
         drawn = [replace(case, suite=suite) for case in random_cases(seed)]
         return drawn[:: 8 if smoke else 1]
-    cases = _GRID if suite == "table" else [replace(case, suite=suite) for case in _SHAPES]
-    return [case for case in cases if not smoke or any(fnmatch(case.name, text) for text in _SMOKE)]
+    cases: Iterable[Case] = _SHAPES if suite == "shapes" else _GRID
+    if suite == "networks":
+        from ascend_grad.bench.network_cases import network_cases
+
+        cases = network_cases()
+    chosen = [case for case in cases if not smoke or any(fnmatch(case.name, t) for t in _SMOKE)]
+    return [replace(case, suite=suite) for case in chosen]

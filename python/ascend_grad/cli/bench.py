@@ -38,8 +38,9 @@ def register(commands: Any) -> None:
         "--suite",
         choices=cases.SUITES,
         default="table",
-        help="the case grid (default); float32 unless --dtypes is given: chosen shapes outside it, "
-        "random ones, or each operator over the size of its data",
+        help="the case grid (default); float32 unless --dtypes is given: layers of well-known "
+        "networks, chosen shapes outside the grid, random ones, or each operator over the size of "
+        "its data",
     )
     add("--seed", type=int, default=0, metavar="N", help="of the random ones. Default: 0")
     add("--threads", type=_thread_counts, metavar="N,...", help="Default: 1 and all cores")
