@@ -256,8 +256,12 @@ def avg_pool_rules() -> list[Rule]:
         )
         for extents in ((5, 4), (4, 3))
     ]
-    # An empty gradient has a size as well.
+    # An empty gradient has a size as well, and that of an empty input.
     rules.append(Rule(POOL, 11, {"grad_output": Array((2, 3, 0, 4))}, "grad_output", ("0", "4")))
+    rules += [
+        Rule(POOL, 11, {"input": Array(shape), "grad_input": Array(shape)}, "grad_output", words)
+        for shape, words in (((2, 3, 0, 8), ("4, 4", "0, 4")), ((2, 3, 8, 0), ("4, 4", "4, 0")))
+    ]
     # A kernel one longer than the padded input: formula 2.1 gives 0 windows.
     changes = {"grad_output": Array((2, 3, 0, 4)), "kernel_size": (9, 2), "stride": (1, 2)}
     rules.append(Rule(POOL, 11, changes, ("kernel_size", "grad_output"), ("9", "2", "8")))

@@ -1,4 +1,4 @@
-"""The include rule: core <- {isa, device} <- ops <- {capi, bindings}; no operator includes another."""
+"""The include rule: core <- {isa, device} <- ops <- {capi, launch, bindings}; no operator includes another."""
 
 import re
 from pathlib import Path

@@ -119,7 +119,7 @@ aclBoolArray* aclCreateBoolArray(const bool* value, uint64_t size) {
 aclScalar* aclCreateScalar(void* value, aclDataType dataType) {
     return create<aclScalar>(__func__, [&](const char* function) -> void* {
         Scalar scalar{{}, static_cast<DataType>(raw_value(dataType))};
-        const size_t size = data_type_size(scalar.dtype);
+        const auto size = static_cast<size_t>(data_type_size(scalar.dtype));
         if (value == nullptr) {
             report(null_argument(StatusCode::kParamNullptr, function, "value"));
             return nullptr;
@@ -233,7 +233,7 @@ aclnnStatus aclGetScalarListSize(const aclScalarList* scalarList, uint64_t* size
 }
 
 size_t aclDataTypeSize(aclDataType dataType) {
-    return data_type_size(static_cast<DataType>(raw_value(dataType)));
+    return static_cast<size_t>(data_type_size(static_cast<DataType>(raw_value(dataType))));
 }
 
 float aclFloat16ToFloat(aclFloat16 value) {

@@ -188,7 +188,7 @@ void plan_channel_sum(ChannelSumPlan& plan, const TensorView* const* views, int 
     view_as_channels_and_rows(plan, views);
     cut_into_blocks(plan);
     plan.call_channels = plan.channels;
-    const auto size = static_cast<int64_t>(data_type_size(views[0]->dtype));
+    const auto size = data_type_size(views[0]->dtype);
     walk_rows_as_channels(plan, size);
     plan_walk(plan, size, kAnyThreads);
     take_panels(plan, views[0]->dtype, operands > kInputs ? views[kInputs]->data : nullptr);

@@ -154,7 +154,7 @@ int operand_in_place(const ChannelSumPlan& plan, int64_t size) {
 bool cut(ChannelSumPlan& plan, DataType dtype, const void* output, int in_place,
          bool are_large = false) {
     const int count = axis_count(plan);
-    const auto size = static_cast<int64_t>(data_type_size(dtype));
+    const auto size = data_type_size(dtype);
     PanelAxis axes[Panels::kMaxAxes];
     list_axes(plan, PanelOrder(plan, size, in_place), axes);
     const DataType dtypes[] = {dtype, dtype, dtype};
@@ -172,7 +172,7 @@ bool cut(ChannelSumPlan& plan, DataType dtype, const void* output, int in_place,
 bool cut_in_place(ChannelSumPlan& plan, DataType dtype, const void* output) {
     // Of a run: shorter ones are copied faster (measured).
     const int64_t fewest_bytes = plan.operands > kInputs ? 1024 : 2048;
-    const int operand = operand_in_place(plan, static_cast<int64_t>(data_type_size(dtype)));
+    const int operand = operand_in_place(plan, data_type_size(dtype));
     if (operand == Panels::kAllCopied) return false;
     const auto has_runs = [&](bool are_large) {
         return cut(plan, dtype, output, operand, are_large) &&
@@ -186,7 +186,7 @@ bool cut_in_place(ChannelSumPlan& plan, DataType dtype, const void* output) {
 }  // namespace
 
 void take_panels(ChannelSumPlan& plan, DataType dtype, const void* output) {
-    const auto size = static_cast<int64_t>(data_type_size(dtype));
+    const auto size = data_type_size(dtype);
     const bool splits = splits_lines(plan, size);
     if (axis_count(plan) > Panels::kMaxAxes ||
         !(splits || stages_many_channels(plan) || walks_short_runs(plan, size)))

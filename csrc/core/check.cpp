@@ -233,7 +233,7 @@ Status Checker::ready_to_run(const GivenWorkspace& workspace) const {
             return fail(StatusCode::kParamNullptr, name(i),
                         "its memory must have an address when the operator runs");
         }
-        const size_t element = data_type_size(tensor(i).dtype);
+        const auto element = static_cast<uintptr_t>(data_type_size(tensor(i).dtype));
         if (args_.is_on_device && reinterpret_cast<uintptr_t>(tensor(i).data) % element != 0) {
             return invalid(i, "its address on a device must be a multiple of an element's " +
                                   std::to_string(element) + " bytes");

@@ -41,7 +41,7 @@ bool reach_of(const DescribedTensor& tensor, int64_t& reach) {
 }
 
 ViewDefect place(const DescribedTensor& tensor, TensorView& view, Extent& extent) {
-    const auto size = static_cast<int64_t>(data_type_size(tensor.dtype));
+    const auto size = data_type_size(tensor.dtype);
     for (int i = 0; i < view.stored_rank(); ++i) {
         const auto axis = static_cast<size_t>(i);
         view.shape[i] = tensor.shape[axis];

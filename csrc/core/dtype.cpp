@@ -54,7 +54,7 @@ const char* data_type_name(DataType dtype) {
     return "undefined";
 }
 
-size_t data_type_size(DataType dtype) {
+int64_t data_type_size(DataType dtype) {
     for (const DataTypeRow& row : kDataTypes) {
         if (row.dtype == dtype) return row.size;
     }

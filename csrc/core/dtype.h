@@ -51,7 +51,7 @@ enum class Format : int32_t {
 const char* data_type_name(DataType dtype);
 // Bytes of one element; 0 where elements have no fixed whole number of bytes or the value is
 // unknown.
-size_t data_type_size(DataType dtype);
+int64_t data_type_size(DataType dtype);
 const char* format_name(Format format);
 // A format whose memory is tiled for the matrix unit.
 bool is_private_format(Format format);

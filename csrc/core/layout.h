@@ -66,4 +66,19 @@ int nearest_axis(int count, const Extent& extent, const Stride& stride, uint32_t
     return nearest;
 }
 
+// Elements of a part of an array that follow each other in memory, or nearly so, and the axis that
+// would lengthen the run, -1 where it has all. Of functions of an axis: what the part has of it,
+// what there is, its stride.
+template <class Part, class Extent, class Stride>
+int64_t run_of_part(int count, const Part& part, const Extent& extent, const Stride& stride,
+                    int& next) {
+    uint32_t is_in_run = 0;
+    for (int64_t run = 1;; is_in_run |= 1u << next) {
+        next = nearest_axis(count, extent, stride, is_in_run);
+        if (next < 0) return run;
+        run *= part(next);
+        if (part(next) < extent(next)) return run;
+    }
+}
+
 }  // namespace ascend_grad

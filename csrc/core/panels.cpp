@@ -82,15 +82,11 @@ int Panels::nearest(int operand, uint32_t but) const {
 }
 
 int64_t Panels::run(int operand, int& next) const {
-    uint32_t is_in_run = 0;
-    int64_t bytes = size[operand];
-    for (next = nearest(operand); next >= 0; next = nearest(operand, is_in_run)) {
-        const int64_t part = extent(next, operand);
-        bytes *= part;
-        if (part < axis[next].extent[operand]) break;
-        is_in_run |= 1u << next;
-    }
-    return bytes;
+    const int64_t elements = run_of_part(
+        axes, [&](int i) { return extent(i, operand); },
+        [&](int i) { return axis[i].extent[operand]; },
+        [&](int i) { return axis[i].stride[operand]; }, next);
+    return elements * size[operand];
 }
 
 int64_t Panels::run(int operand) const {

@@ -150,16 +150,6 @@ bool align_to_lines(Panels& panels, const void* output) {
     return true;
 }
 
-// Whether the output's neighbours along some axis are neighbours in memory.
-bool is_output_dense(const Panels& panels) {
-    const int output = panels.operands - 1;
-    for (int i = 0; i < panels.axes; ++i) {
-        const PanelAxis& axis = panels.axis[i];
-        if (axis.extent[output] > 1 && axis.stride[output] == panels.size[output]) return true;
-    }
-    return false;
-}
-
 // Boxes of about equal size, and where operands' are in a share's scratch.
 void make_even(Panels& panels, const void* output, int64_t bytes) {
     for (int i = 0; i < panels.axes; ++i) {
@@ -169,9 +159,10 @@ void make_even(Panels& panels, const void* output, int64_t bytes) {
         box = round_up(even_part(axis.extent[0], box), axis.unit);
         while (panels.are_equal && axis.extent[0] % box != 0) box -= axis.unit;
     }
-    const bool has_long_runs = is_output_dense(panels) &&
-                               panels.run(panels.operands - 1) >= kStreamedRun &&
-                               streaming_pays(bytes, false, Gain::kOnceNotKept);
+    const int last = panels.operands - 1, nearest = panels.nearest(last);
+    const bool has_long_runs =
+        nearest >= 0 && panels.axis[nearest].stride[last] == panels.size[last] &&
+        panels.run(last) >= kStreamedRun && streaming_pays(bytes, false, Gain::kOnceNotKept);
     panels.streams = panels.streams && (align_to_lines(panels, output) || has_long_runs);
     panels.count = count_panels(panels);
     int64_t end = 0;
@@ -199,8 +190,7 @@ bool cut_into_panels(Panels& panels, const PanelAxis* axes, int count, const Dat
         panels.axis[i] = axes[i];
         panels.box[i] = std::min(axes[i].unit, axes[i].extent[0]);
     }
-    for (int k = 0; k < operands; ++k)
-        panels.size[k] = static_cast<int64_t>(data_type_size(dtypes[k]));
+    for (int k = 0; k < operands; ++k) panels.size[k] = data_type_size(dtypes[k]);
     int64_t elements = 1;
     for (int i = 0; i < count; ++i) elements *= axes[i].extent[operands - 1];
     if (elements <= kFewElements || !fits(panels, kMostBytes)) return false;

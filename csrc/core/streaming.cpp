@@ -26,7 +26,7 @@ bool are_whole_lines(std::initializer_list<int64_t> bytes) {
 }
 
 bool has_whole_lines(const TensorView& view, std::initializer_list<int64_t> runs) {
-    const int64_t size = static_cast<int64_t>(data_type_size(view.dtype));
+    const int64_t size = data_type_size(view.dtype);
     bool result = are_whole_lines({reinterpret_cast<intptr_t>(view.data)});
     for (int64_t elements : runs) result = result && are_whole_lines({elements * size});
     for (int i = 0; i < view.rank; ++i) {

@@ -104,7 +104,7 @@ void set_contiguous(TensorView& view, int rank, const int64_t* shape) {
     view.rank = rank;
     view.numel = 1;
     bool is_empty = false;
-    int64_t stride = static_cast<int64_t>(data_type_size(view.dtype));
+    int64_t stride = data_type_size(view.dtype);
     for (int i = rank - 1; i >= 0; --i) {
         view.shape[i] = shape[i];
         view.strides[i] = stride;
@@ -158,7 +158,7 @@ void set_shape(TensorView& view, int64_t rank, const int64_t* shape, const int64
 void set_address(TensorView& view, void* data) {
     view.data = data;
     if (view.defect != ViewDefect::kNone || view.is_empty() || data == nullptr) return;
-    const auto size = static_cast<int64_t>(data_type_size(view.dtype));
+    const auto size = data_type_size(view.dtype);
     const auto address = static_cast<int64_t>(reinterpret_cast<intptr_t>(data));
     int64_t lowest, highest, begin, end;
     const bool fits = reach_of(view, lowest, highest) &&
@@ -197,7 +197,7 @@ AddressRange addresses_of(const TensorView& view) {
         const int64_t length = (view.shape[i] - 1) * view.strides[i];
         (length < 0 ? range.begin : range.end) += length;
     }
-    range.end += static_cast<intptr_t>(data_type_size(view.dtype));
+    range.end += data_type_size(view.dtype);
     return range;
 }
 
@@ -210,8 +210,8 @@ bool share_memory(const TensorView& a, const TensorView& b) {
     if (!range_a.meets(range_b)) return false;
     Term terms[2 * kMaxRank];
     const int count = add_terms(b, terms, add_terms(a, terms, 0));
-    const int64_t size_a = static_cast<int64_t>(data_type_size(a.dtype));
-    const int64_t size_b = static_cast<int64_t>(data_type_size(b.dtype));
+    const int64_t size_a = data_type_size(a.dtype);
+    const int64_t size_b = data_type_size(b.dtype);
     // a element at range_a.begin + u, b element at (range_b.end - size_b) - v; they meet when
     // -size_b < difference < size_a.
     const __int128 distance = static_cast<__int128>(range_b.end - size_b) - range_a.begin;
@@ -219,7 +219,7 @@ bool share_memory(const TensorView& a, const TensorView& b) {
 }
 
 bool overlaps_itself(const TensorView& view) {
-    const int64_t size = static_cast<int64_t>(data_type_size(view.dtype));
+    const int64_t size = data_type_size(view.dtype);
     Term terms[2 * kMaxRank];
     for (int i = 0; i < view.rank; ++i) {
         if (view.shape[i] > 1 && view.strides[i] == 0) return true;

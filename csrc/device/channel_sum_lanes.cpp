@@ -20,7 +20,7 @@ constexpr int64_t kMostFlat = 1536;  // sums for which there is room beside a ti
 
 void set_lanes(ChannelSumTiling& t, int64_t length, int64_t slots, const ChannelLimits& limits) {
     t.length = t.last_length = t.tail = t.last_tail = to_u32(length);
-    const bool packed = length == t.lane_stride && length % limits.packed == 0;
+    const bool packed = length == t.lane_stride && length % kFloatsOfBlock == 0;
     t.pitch = to_u32(packed ? length : round_up(length, limits.aligned));
     t.slots = to_u32(slots);
 }
@@ -31,14 +31,14 @@ bool prefers_whole_rows(int64_t row, const ChannelLimits& limits) {
     const int64_t bytes = row * limits.element;
     const int64_t rows = limits.tile / row;
     if (limits.writes_blocks && bytes % kBlockBytes != 0) return rows > 0;
-    return bytes % kEvenBytes != 0 && row % limits.packed == 0 &&
+    return bytes % kEvenBytes != 0 && row % kFloatsOfBlock == 0 &&
            rows >= 2 * factor_to(bytes, kBlockBytes);
 }
 
 // How many rows to take as one so that it is whole blocks, if there is room for the lanes of
 // kernels_ascendc/common/joined_rows.h; else 1.
 int64_t joined_rows(const ChannelShape& shape, const ChannelLimits& limits) {
-    const int64_t rows = factor_to(shape.channels, limits.packed);
+    const int64_t rows = factor_to(shape.channels, kFloatsOfBlock);
     const int64_t row = rows * shape.channels;
     const int64_t whole = factor_to(row * limits.element, kBlockBytes);
     const int64_t tile = limits.tile / (whole * row) * whole * row;
@@ -50,7 +50,7 @@ int64_t joined_rows(const ChannelShape& shape, const ChannelLimits& limits) {
 // evenly.
 bool has_heads(const ChannelShape& shape, int64_t columns, const ChannelLimits& limits) {
     const bool is_odd = shape.channels * limits.element % kEvenBytes != 0;
-    const bool is_gapless = columns == shape.channels && columns % limits.packed == 0;
+    const bool is_gapless = columns == shape.channels && columns % kFloatsOfBlock == 0;
     const bool is_long = columns * limits.element >= kHeads * kEvenBytes;
     return limits.copies_bytes && is_odd && is_long && !is_gapless;
 }
@@ -58,7 +58,7 @@ bool has_heads(const ChannelShape& shape, int64_t columns, const ChannelLimits& 
 // What copies of so many columns of a row take besides the bytes, in bytes.
 double piece_cost(const ChannelShape& shape, int64_t columns, const ChannelLimits& limits) {
     const int64_t row = shape.channels;
-    if (columns == row && row % limits.packed == 0) return 0.0;
+    if (columns == row && row % kFloatsOfBlock == 0) return 0.0;
     if (has_heads(shape, columns, limits)) return kCopyBytes + kEvenBytes / 2;
     const bool is_odd = row * limits.element % kEvenBytes != 0;
     const auto bytes = static_cast<double>(columns * limits.element);
@@ -115,7 +115,7 @@ void tile_rows(const ChannelShape& shape, const ChannelLimits& limits, ChannelSu
 // Several whole rows to a lane.
 void tile_groups(const ChannelShape& shape, const ChannelLimits& limits, ChannelSumTiling& t) {
     const int64_t row = shape.channels * shape.inner;
-    const int64_t step = factor_to(row, limits.packed);
+    const int64_t step = factor_to(row, kFloatsOfBlock);
     const int64_t most = limits.tile / kLanes / row;
     const int64_t wanted = std::max(divide_up(shape.outer, kLanes), divide_up(kLanes, row));
     int64_t rows = std::min(most, round_up(wanted, step));
@@ -193,7 +193,7 @@ void tile_flat(const ChannelShape& shape, const ChannelLimits& limits, ChannelSu
 int64_t spread_group(const ChannelShape& shape, const ChannelLimits& limits) {
     const int64_t most = std::min(limits.tile / kLanes / shape.inner, kMaxGroup);
     const int64_t least = divide_up(kLanes, shape.inner);
-    int64_t step = factor_to(shape.inner, limits.packed);
+    int64_t step = factor_to(shape.inner, kFloatsOfBlock);
     // Sums of a lane are whole blocks where nothing else can be copied.
     if (!limits.copies_bytes && most >= kFloatsOfBlock) step = kFloatsOfBlock;
     const int64_t wanted = std::min(most, round_up(divide_up(shape.channels, kLanes), step));
@@ -312,11 +312,11 @@ void choose_lanes(const ChannelShape& shape, const ChannelLimits& limits, Channe
     const int64_t row = shape.channels * shape.inner;
     const int64_t lane = limits.tile / kLanes;
     // Whether lanes of whole rows would have gaps.
-    const bool gaps = lane / row < factor_to(row, limits.packed);
+    const bool gaps = lane / row < factor_to(row, kFloatsOfBlock);
     const bool has_odd_lanes = shape.inner <= lane
-                                   ? lane / shape.inner < factor_to(shape.inner, limits.packed)
+                                   ? lane / shape.inner < factor_to(shape.inner, kFloatsOfBlock)
                                    : shape.inner % limits.aligned != 0;
-    if (shape.inner == 1 && (row % limits.packed == 0 || row * limits.element >= kEvenBytes ||
+    if (shape.inner == 1 && (row % kFloatsOfBlock == 0 || row * limits.element >= kEvenBytes ||
                              (gaps && joined_rows(shape, limits) > 1))) {
         tile_rows(shape, limits, t);
     } else if (is_flat(shape, limits)) {

@@ -34,7 +34,6 @@ inline int64_t whole_multiple(int64_t most, int64_t stride) {
 // Facts that the choice of lanes depends on.
 struct ChannelLimits {
     int64_t tile;     // elements of a tile
-    int64_t packed;   // lanes of a multiple of that many elements need no gaps between them
     int64_t turned;   // elements of a lane that instructions transpose at a time
     int64_t aligned;  // distance of lanes that have gaps is a multiple of that
     int64_t element;  // bytes

@@ -43,6 +43,7 @@ bool has_scratch(const ChannelSumTiling& t, const ChannelSumKernel& kernel) {
 bool set_loads(const ChannelSumKernel& kernel, const Product& product, int64_t cores,
                ChannelSumTiling& t) {
     const bool is_behind = cores < product.cores && kernel.work > 0 && !kernel.writes;
+    t.load_slots = 0;
     const int64_t longest = is_behind ? 2 * kTile : INT32_MAX;
     const int64_t most = std::min(t.units / (product.cores * kLoads), longest / t.pitch);
     const int64_t least =
@@ -96,9 +97,13 @@ ChannelSumTiling even_rows(const ChannelShape& shape, const ChannelSumKernel& ke
     return t;
 }
 
-// Whether rows of channels with several positions may be walked so, and that pays.
-bool has_even_positions(const ChannelShape& shape, const ChannelSumKernel& kernel) {
+// Whether rows of channels with several positions, or else these lanes, may be walked so, and that
+// pays.
+bool has_even_positions(const ChannelShape& shape, const ChannelSumKernel& kernel,
+                        const ChannelSumTiling& lanes) {
     const int64_t columns = shape.channels * shape.inner;
+    const bool begin_evenly = lanes.lane_stride * kernel.element_bytes % kEvenBytes == 0;
+    if (begin_evenly && lanes.pitch == lanes.lane_stride) return false;
     return shape.channels > 1 && shape.inner >= kFloatsOfBlock &&
            columns * factor_to(columns, kFloatsOfBlock) <= kMostPeriod &&
            shape.channels * kLeastChannelBytes <= moved_bytes(shape, kernel);
@@ -112,21 +117,15 @@ bool tile_even_rows(const ChannelShape& shape, const ChannelSumKernel& kernel,
     if ((t.layout != CHANNEL_SUM_ROWS && !has_positions) || !limits.copies_bytes) return false;
     // Sizes below are of 32 bits.
     if (shape.channels > product.buffer_bytes || shape.inner > product.buffer_bytes) return false;
-    if (has_positions && !has_even_positions(shape, kernel)) return false;
+    if (has_positions && !has_even_positions(shape, kernel, t)) return false;
     ChannelSumTiling even = even_rows(shape, kernel, product, t);
-    even.load_slots = 0;
     const int64_t cores = share_out(shape, kernel, limits, even);
     if (!set_loads(kernel, product, cores, even) || !has_scratch(even, kernel)) return false;
-    if (has_positions) {
-        const bool is_even = t.lane_stride * kernel.element_bytes % kEvenBytes == 0;
-        if (is_even && t.pitch == t.lane_stride) return false;
-        t = even;
-        return true;
+    if (!has_positions && (t.blocks > 1 || t.pitch != t.lane_stride)) {
+        const int64_t load = even.load_slots * kEvenBytes;
+        const double lanes = row_cost(shape, t.block_channels, limits);
+        if (lanes <= even_row_cost(shape, load, cores, limits)) return false;
     }
-    const bool gapless = t.blocks == 1 && t.pitch == t.lane_stride;
-    const int64_t load = even.load_slots * kEvenBytes;
-    const double least = row_cost(shape, t.block_channels, limits);
-    if (!gapless && least <= even_row_cost(shape, load, cores, limits)) return false;
     t = even;
     return true;
 }

@@ -187,7 +187,6 @@ ChannelSumTiling tile_channel_sum(const ChannelShape& tensor, const ChannelSumKe
     // Each core's are stored and loaded, in short pieces and overlapping with nothing: thrice as
     // long as data, of which there are two or three tensors.
     limits.exchanged = 3 * 2 * int64_t{product.cores} * kernel.sums * 4 / (kernel.writes ? 3 : 2);
-    limits.packed = kFloatsOfBlock;
     limits.turned = product.arch == 100 ? kLanes : kFloatsOfBlock;
     limits.copies_bytes = product.has_byte_copies;
     limits.writes_blocks = kernel.writes && !product.has_byte_copies;

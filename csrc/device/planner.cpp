@@ -20,7 +20,7 @@ uint64_t rounded_up(uint64_t bytes) {
 TensorView packed(const TensorView& view, DataType dtype, const AxisOrder& order) {
     TensorView result = view;
     result.dtype = dtype;
-    auto stride = static_cast<int64_t>(data_type_size(dtype));
+    auto stride = data_type_size(dtype);
     for (int i = order.count - 1; i >= 0; --i) {
         result.strides[order.axis[i]] = stride;
         stride *= view.shape[order.axis[i]];
@@ -55,7 +55,7 @@ AxisOrder memory_order(const TensorView& view) {
 }
 
 bool is_dense(const TensorView& view, const AxisOrder& order) {
-    auto stride = static_cast<int64_t>(data_type_size(view.dtype));
+    auto stride = data_type_size(view.dtype);
     for (int i = order.count - 1; i >= 0; --i) {
         const int axis = order.axis[i];
         if (view.shape[axis] == 1) continue;
@@ -85,7 +85,7 @@ Pointer Planner::input(int tensor, DataType dtype, const AxisOrder& order,
     if (view.dtype == dtype && is_dense(view, order) && !may_be_overwritten(given, order))
         return here;
     const TensorView target = packed(view, dtype, order);
-    const Pointer area = reserve(static_cast<uint64_t>(view.numel) * data_type_size(dtype));
+    const Pointer area = reserve(static_cast<uint64_t>(view.numel * data_type_size(dtype)));
     add_copy(here, view, area, target);
     return area;
 }
@@ -101,13 +101,13 @@ bool Planner::may_be_overwritten(const TensorView& input, const AxisOrder& order
     if (!is_replaced) return false;
     int64_t row = 1;  // elements next to each other
     for (int i = order.count - 1; i >= 0 && row == 1; --i) row = input.shape[order.axis[i]];
-    return row * static_cast<int64_t>(data_type_size(input.dtype)) % kBlockBytes != 0;
+    return row * data_type_size(input.dtype) % kBlockBytes != 0;
 }
 
 Pointer Planner::output(int tensor, DataType dtype, const AxisOrder& order) {
     const TensorView& view = *args_.tensors[tensor];
     if (view.dtype == dtype && is_dense(view, order)) return {tensor, 0};
-    const Pointer area = reserve(static_cast<uint64_t>(view.numel) * data_type_size(dtype));
+    const Pointer area = reserve(static_cast<uint64_t>(view.numel * data_type_size(dtype)));
     if (unfinished_count_ < kMaxOutputs)
         unfinished_[unfinished_count_++] = {tensor, area, packed(view, dtype, order)};
     return area;

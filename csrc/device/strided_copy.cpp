@@ -162,8 +162,8 @@ StridedCopyTiling tile_strided_copy(const TensorView& source, const TensorView& 
                                     uint32_t& blocks) {
     StridedCopyTiling tiling{};
     Loops loops = loops_of(source, target, tiling);
-    const auto from_size = static_cast<int64_t>(data_type_size(source.dtype));
-    const auto to_size = static_cast<int64_t>(data_type_size(target.dtype));
+    const auto from_size = data_type_size(source.dtype);
+    const auto to_size = data_type_size(target.dtype);
     const int inner = loops.count - 1;
     const bool may_transpose = inner > 0 && loops.stride[inner][0] != from_size &&
                                (product.has_byte_copies || (loops.stride[inner][1] == to_size &&

@@ -10,37 +10,18 @@ constexpr int64_t kNear = 4096;  // elements
 // Bytes of a part of a large box, whose lines on both sides stay in the nearest caches, measured.
 constexpr int64_t kPartBytes = 32 << 10;
 
-// The next axis of the run of elements that follow each other on one side, -1 if it has all.
-// `stride` of an axis, `extent` of the part, by axis.
-template <class Stride>
-int after_run(const CopyAxis* axes, int count, const int64_t* extent, const Stride& stride,
-              int64_t& run) {
-    bool is_in_run[kCopyAxes] = {};
-    run = 1;
-    for (;;) {
-        int next = -1;
-        for (int i = 0; i < count; ++i) {
-            const bool is_nearer =
-                next < 0 || bytes_apart(stride(axes[i])) < bytes_apart(stride(axes[next]));
-            if (!is_in_run[i] && axes[i].count > 1 && is_nearer) next = i;
-        }
-        if (next < 0) return -1;
-        run *= extent[next];
-        if (extent[next] < axes[next].count) return next;
-        is_in_run[next] = true;
-    }
-}
-
 // Extents of parts of no more than `most` elements, with runs as long as possible on both sides.
 void cut_into_parts(const CopyAxis* axes, int count, int64_t most, int64_t* extent) {
     for (int i = 0; i < count; ++i) extent[i] = 1;
+    const auto part = [&](int i) { return extent[i]; };
+    const auto all = [&](int i) { return axes[i].count; };
     int64_t elements = 1;
     for (;;) {
-        int64_t run_from, run_to;
-        const int from = after_run(
-            axes, count, extent, [](const CopyAxis& a) { return a.from; }, run_from);
-        const int to = after_run(
-            axes, count, extent, [](const CopyAxis& a) { return a.to; }, run_to);
+        int from, to;
+        const int64_t run_from = run_of_part(
+            count, part, all, [&](int i) { return axes[i].from; }, from);
+        const int64_t run_to = run_of_part(
+            count, part, all, [&](int i) { return axes[i].to; }, to);
         const int axis = from >= 0 && (to < 0 || run_from <= run_to) ? from : to;
         if (axis < 0) return;
         const int64_t longer = least(2 * extent[axis], axes[axis].count);
@@ -96,30 +77,22 @@ AG_INLINE bool is_written_by_lines(const char* to, const CopyAxis* axes, int cou
     return result;
 }
 
-// What a part is before it goes to memory, run by run: dense, in the order of what is written.
+// By way of `bytes`, where the part is dense in the order of what is written, run by run.
 template <class T>
-class DensePart {
-  public:
-    explicit DensePart(int count) : count_(count) {}
-    template <class Copy>
-    void copy(char* to, const CopyAxis* axes, const Copy& copy_to) {
-        CopyAxis in[kCopyAxes], out[kCopyAxes];
-        // So that vectors of the first run lie to lines here as they do there.
-        char* const dense = bytes_ + bytes_behind_line(to);
-        int64_t pitch = sizeof(T);
-        for (int i = count_ - 1; i >= 0; --i) {
-            in[i] = {axes[i].count, axes[i].from, pitch};
-            out[i] = {axes[i].count, pitch, axes[i].to};
-            pitch *= axes[i].count;
-        }
-        copy_to(dense, in);
-        copy_part<T>(to, dense, out, count_, {0, 0, true});
+void copy_by_dense(char* to, const char* from, const CopyAxis* axes, int count, int64_t ahead,
+                   char* bytes) {
+    CopyAxis in[kCopyAxes], out[kCopyAxes];
+    // So that vectors of the first run lie to lines here as they do there.
+    char* const dense = bytes + bytes_behind_line(to);
+    int64_t pitch = sizeof(T);
+    for (int i = count - 1; i >= 0; --i) {
+        in[i] = {axes[i].count, axes[i].from, pitch};
+        out[i] = {axes[i].count, pitch, axes[i].to};
+        pitch *= axes[i].count;
     }
-
-  private:
-    const int count_;
-    alignas(kCacheLine) char bytes_[kPartBytes + kCacheLine];
-};
+    copy_part<T>(dense, from, in, count, {ahead, 0, false});
+    copy_part<T>(to, dense, out, count, {0, 0, true});
+}
 
 // Part after part in the order of what is written, asking for the lines of the next one.
 template <class T>
@@ -141,7 +114,7 @@ void copy_parts(char* to, const char* from, CopyAxis* axes, int count, bool stre
     };
     const bool by_way_of_dense =
         streams && !is_written_by_lines(to, axes, count, static_cast<int64_t>(sizeof(T)));
-    DensePart<T> dense(count);
+    alignas(kCacheLine) char bytes[kPartBytes + kCacheLine];
     int64_t first[kCopyAxes], next[kCopyAxes], f, t, next_f, next_t;
     for (int64_t part = 0; part < all; ++part) {
         place(part, first, f, t);
@@ -150,9 +123,7 @@ void copy_parts(char* to, const char* from, CopyAxis* axes, int count, bool stre
         for (int i = 0; i < count; ++i)
             some[i] = {least(extent[i], axes[i].count - first[i]), axes[i].from, axes[i].to};
         if (by_way_of_dense) {
-            dense.copy(to + t, some, [&](char* part_to, CopyAxis* part_axes) {
-                copy_part<T>(part_to, from + f, part_axes, count, {next_f - f, 0, false});
-            });
+            copy_by_dense<T>(to + t, from + f, some, count, next_f - f, bytes);
         } else {
             copy_part<T>(to + t, from + f, some, count,
                          {next_f - f, streams ? 0 : next_t - t, streams});

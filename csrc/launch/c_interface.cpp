@@ -36,8 +36,7 @@ bool read_tensor(const AscendGradTensor& tensor, TensorView& view) {
     if (tensor.rank < 0 || (tensor.rank > 0 && tensor.shape == nullptr)) return false;
     view.dtype = static_cast<DataType>(tensor.dtype);
     const int rank = std::min(tensor.rank, kMaxRank + 1);  // a rule refuses more, which may be any
-    set_shape(view, rank, tensor.shape, tensor.strides,
-              static_cast<int64_t>(data_type_size(view.dtype)));
+    set_shape(view, rank, tensor.shape, tensor.strides, data_type_size(view.dtype));
     set_address(view, tensor.data);
     view.format = Args::untagged(view.rank);
     return true;

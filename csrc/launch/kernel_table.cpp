@@ -26,7 +26,7 @@ uint32_t call(Function* function, std::index_sequence<I...>, uint32_t blocks, vo
 #define KERNEL_BF16(name, Tiling, pointers)
 #endif
 #define KERNEL(name, Tiling, pointers)                                                        \
-    {#name, pointers, sizeof(Tiling),                                                         \
+    {#name, pointers,                                                                         \
      [](uint32_t blocks, void* stream, void* const* addresses, const void* tiling) {          \
          return call<Tiling>(ACLRT_LAUNCH_KERNEL(name), std::make_index_sequence<pointers>(), \
                              blocks, stream, addresses, tiling);                              \

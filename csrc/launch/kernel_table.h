@@ -1,7 +1,6 @@
 // What a device library has of its product family: the kernels by name, and the family.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 
 namespace ascend_grad::launch {
@@ -12,7 +11,6 @@ extern const int kArch;
 struct Kernel {
     const char* name;
     int32_t pointer_count;
-    size_t tiling_bytes;
     // Puts it on the stream; 0 or an error code.
     uint32_t (*launch)(uint32_t blocks, void* stream, void* const* pointers, const void* tiling);
 };

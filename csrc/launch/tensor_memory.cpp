@@ -7,7 +7,7 @@
 namespace ascend_grad::launch {
 
 Span span_of(const TensorView& view) {
-    Span span{0, static_cast<int64_t>(data_type_size(view.dtype))};
+    Span span{0, data_type_size(view.dtype)};
     for (int axis = 0; axis < view.rank; ++axis) {
         const int64_t reach = (view.shape[axis] - 1) * view.strides[axis];
         (reach < 0 ? span.low : span.high) += reach;
@@ -16,11 +16,11 @@ Span span_of(const TensorView& view) {
 }
 
 bool fills_span(const TensorView& view) {
-    return span_of(view).bytes() == static_cast<size_t>(view.numel) * data_type_size(view.dtype);
+    return span_of(view).bytes() == static_cast<size_t>(view.numel * data_type_size(view.dtype));
 }
 
 void copy_elements(const TensorView& view, const char* from) {
-    const size_t size = data_type_size(view.dtype);
+    const auto size = static_cast<size_t>(data_type_size(view.dtype));
     Loops loops;
     loops.operands = 1;
     for (int axis = 0; axis < view.rank; ++axis)

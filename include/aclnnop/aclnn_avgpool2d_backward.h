@@ -4,12 +4,12 @@
 // gradOutput (N, C, Ho, Wo) or (C, Ho, Wo), self and gradInput (N, C, H, W) or (C, H, W); NCHW, or
 // NCL for three dimensions; FLOAT, FLOAT16 or BFLOAT16 (not on Ascend910 and Ascend310P), all of
 // one type. Only the description of self is used. kernelSize, stride, padding: one or two values,
-// height first; stride null or empty: kernelSize; 2 * padding <= kernelSize. d: divisorOverride
-// (-255..255) unless 0, else the elements of the window in the padded input (countIncludePad) or in
-// the input. ceilMode changes only the extent that gradOutput should have; any extent is computed
-// with. cubeMathType, for FLOAT only: 0 float arithmetic, 1 and 3 gradOutput rounded to HF32, 2 in
-// FLOAT16; on Ascend910 and Ascend310P 1 and 2 in FLOAT16, 0 and 3 are errors. Any strides; sums
-// are float, gradInput is rounded once.
+// height first; kernelSize at most 2^60; stride null or empty: kernelSize; 2 * padding <=
+// kernelSize. d: divisorOverride (-255..255) unless 0, else the elements of the window in the
+// padded input (countIncludePad) or in the input. ceilMode changes only the extent that gradOutput
+// should have; any extent is computed with. cubeMathType, for FLOAT only: 0 float arithmetic, 1 and
+// 3 gradOutput rounded to HF32, 2 in FLOAT16; on Ascend910 and Ascend310P 1 and 2 in FLOAT16, 0 and
+// 3 are errors. Any strides; sums are float, gradInput is rounded once.
 #ifndef ASCEND_GRAD_ACLNNOP_ACLNN_AVGPOOL2D_BACKWARD_H
 #define ASCEND_GRAD_ACLNNOP_ACLNN_AVGPOOL2D_BACKWARD_H
 

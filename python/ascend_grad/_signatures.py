@@ -31,14 +31,15 @@ def calls_core(function: F) -> F:
     return functools.update_wrapper(made, function)
 
 
-def named_after(operator: Callable[..., Any], module: str) -> Callable[[F], F]:
-    """Gives a function of `module` the name and parameters of the operator that it is a form of."""
+def form_of(
+    operator: Callable[..., Any], module: str, signature: inspect.Signature, doc: str
+) -> Callable[[F], F]:
+    """Gives a function of `module` the operator's name, and what help() shows beside it."""
 
-    def named(function: F) -> F:
+    def named(function: Any) -> Any:
         functools.update_wrapper(function, operator)
-        # Or inspect would show the operator's source.
-        del function.__wrapped__  # type: ignore[attr-defined]
-        function.__module__ = module
+        del function.__wrapped__  # or inspect would show the operator's source
+        function.__module__, function.__signature__, function.__doc__ = module, signature, doc
         return function
 
     return named

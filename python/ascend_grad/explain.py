@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import Any, ParamSpec
 
 from ascend_grad import _core, ops, settings
-from ascend_grad._signatures import bind, named_after
+from ascend_grad._signatures import bind, form_of
 
 P = ParamSpec("P")
 
@@ -59,18 +59,16 @@ def _explained(operator: Callable[P, Any]) -> Callable[P, Plan]:
     name = operator.__name__
     signature = inspect.signature(operator)
     explain = getattr(_core, "explain_" + name)
+    returning = signature.replace(return_annotation=Plan)
+    doc = f"The plan of `ascend_grad.{name}`; takes the same arguments."
 
-    @named_after(operator, __name__)
+    @form_of(operator, __name__, returning, doc)
     def explained(*args: P.args, **kwargs: P.kwargs) -> Plan:
         arguments = bind(name, signature, args, kwargs)
         device = arguments["device"]
         plan = explain(*arguments.values())
         return Plan(plan, device=device or settings.default_device_name)
 
-    explained.__signature__ = signature.replace(  # type: ignore[attr-defined]
-        return_annotation=Plan
-    )
-    explained.__doc__ = f"The plan of `ascend_grad.{name}`; takes the same arguments."
     return explained
 
 

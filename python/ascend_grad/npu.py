@@ -20,7 +20,7 @@ from operator import index
 from typing import Any
 
 from ascend_grad import _core, ops, settings
-from ascend_grad._signatures import bind, named_after
+from ascend_grad._signatures import bind, form_of
 
 DeviceArray = _core.DeviceArray
 
@@ -75,7 +75,9 @@ def _on_device(operator: Callable[..., Any]) -> Callable[..., Any]:
         ]
     )
 
-    @named_after(operator, __name__)
+    doc = f"`ascend_grad.{name}` on memory of the device; see this module's text."
+
+    @form_of(operator, __name__, signature, doc)
     def on_device(*args: Any, **kwargs: Any) -> Any:
         arguments = bind(name, signature, args, kwargs)
         soc, stream, device = (arguments.pop(key) for key in ("soc", "stream", "device"))
@@ -95,8 +97,6 @@ def _on_device(operator: Callable[..., Any]) -> Callable[..., Any]:
             return type(results)(*(result and given[id(result)] for result in results))
         return given[id(results)]
 
-    on_device.__signature__ = signature  # type: ignore[attr-defined]
-    on_device.__doc__ = f"`ascend_grad.{name}` on memory of the device; see this module's text."
     return on_device
 
 

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any, ParamSpec
 
 from ascend_grad import _core, ops
-from ascend_grad._signatures import bind, named_after
+from ascend_grad._signatures import bind, form_of
 
 P = ParamSpec("P")
 
@@ -24,15 +24,13 @@ def _prepared(operator: Callable[P, Any]) -> Callable[P, _core.Executor]:
     name = operator.__name__
     signature = inspect.signature(operator)
     make = getattr(_core, "prepare_" + name)
+    returning = signature.replace(return_annotation=_core.Executor)
+    doc = f"Check and plan `ascend_grad.{name}`; takes the same arguments."
 
-    @named_after(operator, __name__)
+    @form_of(operator, __name__, returning, doc)
     def prepare(*args: P.args, **kwargs: P.kwargs) -> _core.Executor:
         return make(*bind(name, signature, args, kwargs).values())
 
-    prepare.__signature__ = signature.replace(  # type: ignore[attr-defined]
-        return_annotation=_core.Executor
-    )
-    prepare.__doc__ = f"Check and plan `ascend_grad.{name}`; takes the same arguments."
     return prepare
 
 

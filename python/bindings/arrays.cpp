@@ -206,7 +206,7 @@ void ArrayArgument::assign_device(py::handle object, const char* operator_name,
 
 void ArrayArgument::allocate() {
     py::dtype dtype = py::reinterpret_borrow<py::dtype>(numpy_dtype(view.dtype));
-    const size_t bytes = static_cast<size_t>(view.numel) * data_type_size(view.dtype);
+    const auto bytes = static_cast<size_t>(view.numel * data_type_size(view.dtype));
     if (const Block block = take_block(bytes); block.address != nullptr) {
         const py::object base = owner_of(block);
         py::array::ShapeContainer shape(view.shape, view.shape + view.rank);

@@ -14,7 +14,7 @@ namespace {
 constexpr const char* kName = "DeviceArray";  // as messages say
 
 int64_t size_of(const DeviceArray& array) {
-    return static_cast<int64_t>(data_type_size(array.view.dtype));
+    return data_type_size(array.view.dtype);
 }
 
 std::vector<int64_t> extents_of(const py::object& object, const char* parameter) {

@@ -210,8 +210,8 @@ void backend_spoil(void*, size_t) {}
 const int kArch = 220;
 
 const Kernel* find_kernel(const char* name) {
-    static constexpr Kernel kFirst{"first", 3, 0, launch_first};
-    static constexpr Kernel kSecond{"second", 3, 0, launch_second};
+    static constexpr Kernel kFirst{"first", 3, launch_first};
+    static constexpr Kernel kSecond{"second", 3, launch_second};
     return std::strcmp(name, "first") == 0 ? &kFirst : &kSecond;
 }
 

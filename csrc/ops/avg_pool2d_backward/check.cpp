@@ -119,14 +119,13 @@ Status check_extents(const Checker& check, const Op::Args& args) {
     }
     // The C interface accepts any output extent and computes with it, as CANN does.
     if (args.interface == Interface::kC) return {};
-    if (self.shape[planes] == 0 || self.shape[planes + 1] == 0) return {};
     int64_t wanted[4];
     for (int i = 0; i < planes; ++i) wanted[i] = self.shape[i];
     for (int i = 0; i < 2; ++i) {
         wanted[planes + i] =
             pool_output_extent(self.shape[planes + i], args.kernel_size->at(i),
                                args.strides().at(i), args.padding->at(i), args.ceil_mode);
-        if (wanted[planes + i] >= 1) continue;
+        if (wanted[planes + i] >= 1 || self.shape[planes + i] == 0) continue;
         return check.invalid(kKernelSize, "must fit " + std::string(check.name(Op::kSelf)) +
                                               " with its padding, shape " + shape_text(self) +
                                               ", got " + text_of(*args.kernel_size));
@@ -156,7 +155,7 @@ TensorView Op::describe_output(const Args& args, int) {
     return view;
 }
 
-// OPERATORS.md section 2, in its order.
+// Every rule, in the order of CANN's.
 Status Op::check(const Args& args) {
     const Checker check(info(), args);
     const Tensors all{kGradOutput, kSelf, kGradInput};

@@ -5,8 +5,8 @@
 //
 // d is divisor_override where that is not 0, else the number of elements of the window inside the
 // padded input (count_include_pad) or inside the input. Quotients are float and added in a fixed
-// order: over i for each j, then over j. cube_math_type changes float32 tensors only
-// (OPERATORS.md 2.2): the gradient is first rounded to float16 or HF32.
+// order: over i for each j, then over j. cube_math_type changes float32 tensors only: the gradient
+// is first rounded to float16 or HF32.
 #pragma once
 
 #include "core/layout.h"

@@ -35,7 +35,7 @@ bool splits_lines(const Op::Args& args, const Op::Plan& plan) {
     const int of_grad = nearest_of(grad, rank), of_result = nearest_of(grad_input, rank);
     if (of_grad < 0 || of_result < 0) return false;
     if (of_result == height) return true;
-    const int64_t size = static_cast<int64_t>(data_type_size(plan.dtype));
+    const int64_t size = data_type_size(plan.dtype);
     if (plan.transposes && plan.height.extent * plan.width.extent * size <= kSmallPlane)
         return false;
     if (of_result != width) return of_grad != of_result;
@@ -56,7 +56,7 @@ bool gains_in_place(const Op::Args& args, const Op::Plan& plan) {
     if (of_grad < 0 || of_result < 0 || of_result >= height) return false;
     if (plan.gathers) return of_grad != of_result && grad_input.shape[of_result] >= kFewestPlanes;
     const int next = nearest_of(grad_input, rank, of_result);
-    const auto size = static_cast<int64_t>(data_type_size(plan.dtype));
+    const auto size = data_type_size(plan.dtype);
     return plan.traversal == Op::Traversal::kAlongChannels && plan.is_direct() &&
            of_grad == of_result && grad_input.shape[of_result] * size <= kShortBytes && next >= 0 &&
            next < height && next != nearest_of(grad, rank, of_result);
@@ -111,7 +111,7 @@ bool are_placed_alike(const Panels& panels) {
 
 // Whether vectors run along elements that are neighbours in the result.
 bool writes_neighbours(const Op::Plan& panel) {
-    const int64_t size = static_cast<int64_t>(data_type_size(panel.dtype));
+    const int64_t size = data_type_size(panel.dtype);
     return panel.traversal == Op::Traversal::kAlongChannels
                ? panel.channel_stride[1] == size
                : panel.width_stride[1] == panel.pixel * size;

@@ -102,7 +102,7 @@ Op::Plan Op::direct_plan(const Args& args) {
         const int64_t plane_strides[] = {grad.strides[i], grad_input.strides[i]};
         if (grad_input.shape[i] != 1) plan.planes.append(grad_input.shape[i], plane_strides);
     }
-    const int64_t size = static_cast<int64_t>(data_type_size(plan.dtype));
+    const int64_t size = data_type_size(plan.dtype);
     order_planes(plan, size);
     plan.planes.merge();
     plan.divisor = plan.height.windows * plan.width.windows == 0

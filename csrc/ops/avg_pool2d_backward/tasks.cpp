@@ -10,7 +10,7 @@ namespace {
 
 // Rows of grad_input that are transposed at a time: as many whole cache lines as fit.
 int64_t rows_together(const Op::Plan& plan) {
-    const int64_t bytes = plan.width.extent * static_cast<int64_t>(data_type_size(plan.dtype));
+    const int64_t bytes = plan.width.extent * data_type_size(plan.dtype);
     if (plan.width_tiles > 1 || plan.height_stride[1] != bytes) return 1;
     const int64_t pitch = pool_scratch::pitch(plan);
     const int64_t rows =
@@ -117,7 +117,7 @@ void cut_rows(Op::Plan& plan, int64_t size) {
 void cut_into_tasks(Op::Plan& plan, const TensorView& grad_input) {
     const PoolAxis& width = plan.width;
     const PoolAxis& height = plan.height;
-    const int64_t size = static_cast<int64_t>(data_type_size(plan.dtype));
+    const int64_t size = data_type_size(plan.dtype);
     if (plan.traversal == Op::Traversal::kAlongChannels) {
         cut_channels(plan, grad_input, size);
     } else {

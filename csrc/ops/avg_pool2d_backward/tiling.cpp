@@ -86,7 +86,7 @@ Status Op::device_plan(const Args& args, const device::Product& product, device:
     t.count_include_pad = plan.count_include_pad;
     t.mode = static_cast<uint32_t>(plan.mode);
     t.divisor = plan.divisor;
-    const auto element_bytes = static_cast<int64_t>(data_type_size(plan.dtype));
+    const auto element_bytes = data_type_size(plan.dtype);
     t.factor = factor_of(plan.divisor, element_bytes == 2);
 
     Tiled best = tile(plan, t, element_bytes, product);

@@ -131,7 +131,7 @@ bool take_pixels(Op::Plan& plan) {
 }  // namespace
 
 void choose_traversal(Op::Plan& plan) {
-    const auto size = static_cast<int64_t>(data_type_size(plan.dtype));
+    const auto size = data_type_size(plan.dtype);
     const bool planes_contiguous =
         plan.width_stride[1] == size &&
         (plan.height.extent == 1 || plan.height_stride[1] == plan.width.extent * size);

@@ -33,7 +33,7 @@ TensorView Op::describe_output(const Args& args, int) {
     return view;
 }
 
-// OPERATORS.md section 1, in its order.
+// Every rule, in the order of CANN's.
 Status Op::check(const Args& args) {
     const Checker check(info(), args);
     const Tensors required{kGradOut, kInput, kMean, kInvstd};

@@ -16,7 +16,8 @@ void Op::run(const Plan& plan, void* const* addresses, void* workspace) {
             const ChannelVector& output = plan.outputs[i];
             char* const to = static_cast<char*>(addresses[kFirstOutput + i]);
             for (int64_t c = 0; c < plan.channels; ++c)
-                std::memset(to + c * output.stride, 0, data_type_size(output.dtype));
+                std::memset(to + c * output.stride, 0,
+                            static_cast<size_t>(data_type_size(output.dtype)));
         }
         return;
     }

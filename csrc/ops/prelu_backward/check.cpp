@@ -74,7 +74,7 @@ Status check_broadcast(const Checker& check) {
 
 }  // namespace
 
-// OPERATORS.md section 3, in its order.
+// Every rule, in the order of CANN's.
 Status Op::check(const Args& args) {
     const Checker check(info(), args);
     const Tensors all{kGradOutput, kSelf, kWeight, kGradInput, kGradWeight};

@@ -17,7 +17,7 @@ void set_elements(Loops& loops, const TensorView& view) {
 // Whether what is written in one piece is whole cache lines, or each part of a line is followed by
 // the other one: along channels, where these lie one after the other and are written in order.
 bool fills_lines(const ChannelSumPlan& sums, const TensorView& grad_input) {
-    const auto size = static_cast<int64_t>(data_type_size(grad_input.dtype));
+    const auto size = data_type_size(grad_input.dtype);
     const bool has_whole_elements = reinterpret_cast<intptr_t>(grad_input.data) % size == 0;
     if (sums.traversal == Traversal::kAlongPositions) {
         if (sums.joins_rows && size == 4) return has_whole_elements;
@@ -39,8 +39,7 @@ bool streaming_fits(const Op::Plan& plan, const Op::Args& args) {
     }
     const ChannelSumPlan& sums = plan.sums;
     if (sums.panels.count > 0 || sums.staged[2]) return false;
-    if (sums.piece > 0)
-        return sums.writes_runs(static_cast<int64_t>(data_type_size(grad_input.dtype)));
+    if (sums.piece > 0) return sums.writes_runs(data_type_size(grad_input.dtype));
     return sums.transposes || plan.fills_lines || sums.traversal == Traversal::kAlongPositions;
 }
 
@@ -66,7 +65,7 @@ Op::Plan Op::plan(const Args& args) {
     plan.streaming_fits = streaming_fits(plan, args);
     plan.in_one_pass = plan.sums.blocks == 1 && plan.sums.panels.count == 0 && !plan.one_weight;
     if (plan.in_one_pass) {
-        const auto size = static_cast<int64_t>(data_type_size(plan.dtype));
+        const auto size = data_type_size(plan.dtype);
         const auto is_dense = [&](const Loops& loops) {
             return loops.count <= 1 && loops.stride[0][0] == size;
         };

@@ -27,7 +27,8 @@ void Op::run(const Plan& plan, void* const* addresses, void* workspace) {
         const int64_t count = plan.one_weight ? 1 : plan.channels;
         for (int64_t c = 0; c < count; ++c) {
             char* const to = static_cast<char*>(addresses[kGradWeight]);
-            std::memset(to + plan.grad_weight.offset(c, 0), 0, data_type_size(plan.dtype));
+            std::memset(to + plan.grad_weight.offset(c, 0), 0,
+                        static_cast<size_t>(data_type_size(plan.dtype)));
         }
         return;
     }

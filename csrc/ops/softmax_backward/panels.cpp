@@ -20,7 +20,7 @@ bool splits_lines(const Op::Plan& plan) {
     if (inner == 0) return false;
     const int64_t columns = plan.rows.extent[inner];
     const auto size = [&](int k) {
-        return static_cast<int64_t>(data_type_size(k == Op::kOut ? plan.out_dtype : plan.dtype));
+        return data_type_size(k == Op::kOut ? plan.out_dtype : plan.dtype);
     };
     switch (plan.traversal) {
         case Op::Traversal::kAcrossRows:
@@ -54,7 +54,7 @@ bool splits_lines(const Op::Plan& plan) {
 bool walks_short_runs(const Op::Plan& plan) {
     constexpr int64_t kShortBytes = 1024;
     const int inner = plan.rows.count - 1;
-    const auto size = static_cast<int64_t>(data_type_size(plan.dtype));
+    const auto size = data_type_size(plan.dtype);
     return plan.traversal == Op::Traversal::kAcrossRows && inner > 0 && !plan.is_plane &&
            saturated_bytes(plan.rows.extent[inner], size) <= kShortBytes;
 }
@@ -67,8 +67,7 @@ bool transposes_near(const Op::Plan& plan) {
     if (plan.traversal == Op::Traversal::kAlongToAcross)
         return !streaming_pays(plan.bytes, false, Gain::kOnceNotKept);
     return plan.traversal == Op::Traversal::kAcrossToAlong &&
-           saturated_bytes(plan.rows.extent[inner],
-                           static_cast<int64_t>(data_type_size(plan.dtype))) <= kShortBytes;
+           saturated_bytes(plan.rows.extent[inner], data_type_size(plan.dtype)) <= kShortBytes;
 }
 
 // The axes of a call, outermost first: as they lie in that operand.

@@ -14,7 +14,7 @@ using Op = SoftmaxBackward;
 
 namespace {
 
-constexpr int64_t kLanes = 16;
+constexpr int64_t kLanes = kSumLanes;
 constexpr int64_t kMinColumns = 64;  // rows of a group when walking across rows
 // Of inputs that should still be cached when out is written. Long runs of memory count more than
 // the second cache: it pays where they stay this long and do not compete for the same places of
@@ -33,14 +33,12 @@ constexpr int64_t kTaskBytes = 64 << 10;  // of rows along memory
 // Whether neighbours are `step` elements apart in the inputs.
 bool inputs_step(int64_t step, const int64_t* strides, const TensorView* const* tensors) {
     for (int k = 0; k < Op::kOut; ++k) {
-        if (strides[k] != step * static_cast<int64_t>(data_type_size(tensors[k]->dtype)))
-            return false;
+        if (strides[k] != step * data_type_size(tensors[k]->dtype)) return false;
     }
     return true;
 }
 bool out_steps(int64_t step, const int64_t* strides, const TensorView* const* tensors) {
-    return strides[Op::kOut] ==
-           step * static_cast<int64_t>(data_type_size(tensors[Op::kOut]->dtype));
+    return strides[Op::kOut] == step * data_type_size(tensors[Op::kOut]->dtype);
 }
 
 // Tensors that have a row's elements nearer than neighbouring rows.
@@ -122,7 +120,7 @@ auto is_even(const Op::Plan& plan) {
 // the cache and threads get even shares.
 int64_t column_count(const Op::Plan& plan) {
     constexpr int64_t kInputs = 2;
-    const int64_t element_bytes = kInputs * static_cast<int64_t>(data_type_size(plan.dtype));
+    const int64_t element_bytes = kInputs * data_type_size(plan.dtype);
     const int64_t extent = plan.rows.extent[plan.rows.count - 1];
     const bool is_across = plan.traversal == Op::Traversal::kAcrossRows && !plan.is_plane;
     const bool is_near = is_across && !lie_pages_apart(plan) &&
@@ -144,7 +142,7 @@ int64_t column_count(const Op::Plan& plan) {
 // kAcrossRows: whether what is written in one piece is whole cache lines, but for a few.
 bool runs_fill_lines(const Op::Plan& plan, const TensorView& out) {
     if (has_whole_lines(out, {plan.rows_per_group})) return true;
-    const auto size = static_cast<int64_t>(data_type_size(out.dtype));
+    const auto size = data_type_size(out.dtype);
     // Else no element would begin with a line.
     bool is_aligned = reinterpret_cast<intptr_t>(out.data) % size == 0;
     for (int i = 0; i < out.rank; ++i)
@@ -155,7 +153,7 @@ bool runs_fill_lines(const Op::Plan& plan, const TensorView& out) {
 // Lines that two groups write a part of, in every run of memory, cost more than the few sums that
 // both make otherwise. Where results replace inputs another group may still have to read these.
 int32_t rows_beyond(const Op::Plan& plan, const TensorView& out, bool is_in_place) {
-    const auto size = static_cast<int64_t>(data_type_size(out.dtype));
+    const auto size = data_type_size(out.dtype);
     const bool are_parts = plan.traversal == Op::Traversal::kAcrossRows && plan.groups_per_loop > 1;
     if (is_in_place || !are_parts || has_whole_lines(out, {plan.rows_per_group})) return 0;
     return static_cast<int32_t>(kCacheLine / size - 1);
@@ -176,7 +174,7 @@ bool collects(const Op::Plan& plan, const TensorView& out) {
     constexpr int64_t kLeastColumn = 192;
     const int inner = plan.rows.count - 1;
     const int64_t extent = plan.rows.extent[inner];
-    const auto size = static_cast<int64_t>(data_type_size(out.dtype));
+    const auto size = data_type_size(out.dtype);
     if (plan.traversal == Op::Traversal::kAcrossToAlong)
         return plan.length * size >= kLeastColumn && !has_whole_lines(out, {plan.length});
     if (plan.traversal != Op::Traversal::kAlongToAcross || plan.chunks > 1 ||
@@ -316,8 +314,8 @@ Op::Plan Op::direct_plan(const Args& args) {
     plan.rows.merge();
     if (plan.rows.count == 0) plan.rows.append(1, plan.stride);
     plan.traversal = choose_traversal(plan, args.tensors);
-    const int64_t size = static_cast<int64_t>(data_type_size(grad.dtype));
-    const int64_t out_size = static_cast<int64_t>(data_type_size(out.dtype));
+    const int64_t size = data_type_size(grad.dtype);
+    const int64_t out_size = data_type_size(out.dtype);
     plan.bytes = saturated_bytes(grad.numel, 2 * size + out_size);
     cut_into_tasks(plan, saturated_bytes(plan.length, 2 * size + out_size));
     // Rows from a cache gain nothing by it, and it costs instructions.

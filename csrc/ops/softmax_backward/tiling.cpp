@@ -23,7 +23,7 @@ AxisOrder best_order(const Op::Args& args) {
             candidate < 0 ? best : device::memory_order(*args.tensors[candidate]);
         int64_t dense = 0;
         for (const TensorView* view : {args.tensors[0], args.tensors[1], args.tensors[2]}) {
-            if (is_dense(*view, order)) dense += static_cast<int64_t>(data_type_size(view->dtype));
+            if (is_dense(*view, order)) dense += data_type_size(view->dtype);
         }
         if (dense > most) {
             most = dense;
@@ -36,7 +36,7 @@ AxisOrder best_order(const Op::Args& args) {
 Shape shape_in(const Op::Args& args, const AxisOrder& order, int dim) {
     const TensorView& grad = *args.tensors[Op::kGradOutput];
     Shape shape{1, 1, 1, 0, 0};
-    shape.in_size = static_cast<int64_t>(data_type_size(grad.dtype));
+    shape.in_size = data_type_size(grad.dtype);
     const DataType out = args.tensors[Op::kOut]->dtype;
     shape.out_size = out == DataType::kFloat16 || out == DataType::kBFloat16 ? 2 : 4;
     bool inside = false;

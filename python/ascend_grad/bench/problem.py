@@ -115,13 +115,11 @@ class Problem:
 
     @property
     def moved_bytes(self) -> int:
-        """Bytes that must be read and written: all cache lines that hold an element."""
-        blocks = self.sources + ([self.target] if self.target else [])
-        return sum(block.memory.nbytes for block in blocks)
+        return moved_bytes(self.case, self.dtype)
 
 
 def moved_bytes(case: Case, dtype: str) -> int:
-    """`Problem.moved_bytes` without the arrays."""
+    """Bytes that must be read and written: all cache lines that hold an element."""
     sliced = 2 if case.layout == "s2" else 1
     size = math.prod(case.shape)
     grad = math.prod(case.pooled_shape) if case.operator == AVG_POOL else size
