@@ -17,7 +17,7 @@ from ascend_grad import _bench
 from ascend_grad.bench import measure, report, roofline
 from ascend_grad.bench.cases import DTYPES, LAYOUTS, OPERATORS, SUITES, grid
 from ascend_grad.bench.contenders import PEERS, load_ours
-from ascend_grad.bench.problem import Operand, Problem, moved_bytes
+from ascend_grad.bench.problem import Operand, Problem
 from ascend_grad.cli import main
 
 SMOKE = ("bench", "--smoke", "--threads", "1", "--peers", "none")
