@@ -39,7 +39,7 @@ TIME, BYTES = 1.15, 1.02
 class Figures(NamedTuple):
     case: str
     ratio: float
-    copied: float  # of those that miss the time
+    copied: float | None  # None: holds the time
     beyond: float  # bytes moved over the least
 
 
@@ -70,18 +70,19 @@ def arguments_of(case: Case, dtype: str) -> list[Any]:
 
 def measure(case: Case, dtype: str, copier: list[str]) -> Figures:
     arguments = arguments_of(case, dtype)
-    least, (launch,) = device_costs.call(case.operator, arguments, SOC)
+    least, launches = device_costs.call(case.operator, arguments, SOC)
+    (launch,) = launches  # of contiguous tensors
     moved = launch["bytes_read"] + launch["bytes_written"]
-    ratio, copied = launch["cycles"] / launch["bound_cycles"], 1.0
+    ratio, copied = launch["cycles"] / launch["bound_cycles"], None
     if round(ratio, 2) > TIME:
-        copied = device_costs.copied(case.operator, arguments, [launch], copier)
+        copied = device_costs.copied(case.operator, arguments, launches, copier)
     return Figures(case.label, ratio, copied, moved / least)
 
 
 def row(name: str, figures: list[Figures]) -> str:
     worst = max(figures, key=lambda f: f.ratio)
     in_time = sum(round(f.ratio, 2) <= TIME for f in figures)
-    copied = sum(round(f.copied, 2) > TIME for f in figures)
+    copied = sum(f.copied is not None and round(f.copied, 2) > TIME for f in figures)
     in_bytes = sum(round(f.beyond, 2) <= BYTES for f in figures)
     mean = geometric_mean(f.ratio for f in figures)
     cells = [name, len(figures), f"{mean:.2f}", in_time, copied, in_bytes]
@@ -110,15 +111,16 @@ def main() -> None:
     print("| " + " | ".join(heads) + " |\n" + "|---" * len(heads) + "|")
     for operator, dtype, band in sorted(found):
         print(row(f"{operator}, {dtype}, {band}", found[operator, dtype, band]))
-    print(row("together", [f for figures in found.values() for f in figures]))
+    if found:
+        print(row("together", [f for figures in found.values() for f in figures]))
     for operator in options.ops if options.worst else ():
         of_operator = [(f, key[1]) for key in found for f in found[key] if key[0] == operator]
         for f, dtype in sorted(of_operator, reverse=True, key=lambda pair: pair[0].ratio)[
             : options.worst
         ]:
             print(
-                f"{operator} {f.case} {dtype}: {f.ratio:.2f}, copied {f.copied:.2f}, "
-                f"{f.beyond:.3f} of the least bytes"
+                f"{operator} {f.case} {dtype}: {f.ratio:.2f}, {f.beyond:.3f} of the least bytes"
+                + (f", copied {f.copied:.2f}" if f.copied else "")
             )
 
 

@@ -7,7 +7,7 @@ A route has oneDNN's reorder (pip install onednn-cpu-gomp) copy the operands to 
 operator there, and has the result copied back. Orders are as in orders.py: of every operand NCHW or
 NHWC (of matrices NC or CN), in all mixtures but that of NCHW alone, with routes by the two; with
 --random any order of the inputs with any of the result, of batch normalisation and pooling of the
-two operands, with the best three of 24 routes. Medians of rounds in which each contender has a turn,
+two operands, with the best three routes of all. Medians of rounds in which each contender has a turn,
 another one first each time; ratios above 1 are losses.
 """
 
@@ -86,7 +86,7 @@ def mixtures(
     if chosen.random == 0:
         return [m for m in itertools.product(by, repeat=operands) if set(m) != {by[0]}]
     pairs = [pair for pair in itertools.product(by, by) if pair[0] != pair[1]]
-    some = random.Random(chosen.seed).sample(pairs, chosen.random)
+    some = random.Random(chosen.seed).sample(pairs, min(chosen.random, len(pairs)))
     return [(*[pair[0]] * (operands - 1), pair[1]) for pair in some]
 
 

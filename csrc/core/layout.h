@@ -66,19 +66,20 @@ int nearest_axis(int count, const Extent& extent, const Stride& stride, uint32_t
     return nearest;
 }
 
-// Elements of a part of an array that follow each other in memory, or nearly so, and the axis that
-// would lengthen the run, -1 where it has all. Of functions of an axis: what the part has of it,
-// what there is, its stride.
+// Elements of a part of an array that follow each other in memory, along one nearest_axis() after
+// the other; sets `next` to the axis that would lengthen the run, -1 where it has all. `part`: what
+// the part has of an axis.
 template <class Part, class Extent, class Stride>
 int64_t run_of_part(int count, const Part& part, const Extent& extent, const Stride& stride,
                     int& next) {
+    int64_t run = 1;
     uint32_t is_in_run = 0;
-    for (int64_t run = 1;; is_in_run |= 1u << next) {
-        next = nearest_axis(count, extent, stride, is_in_run);
-        if (next < 0) return run;
+    while ((next = nearest_axis(count, extent, stride, is_in_run)) >= 0) {
         run *= part(next);
-        if (part(next) < extent(next)) return run;
+        if (part(next) < extent(next)) break;
+        is_in_run |= 1u << next;
     }
+    return run;
 }
 
 }  // namespace ascend_grad

@@ -57,6 +57,7 @@ struct ChannelSumTiling {
     uint32_t load_slots;  // lanes of a load: one tile, or several without channels of their own
     uint32_t load;        // elements of a load's buffer
     uint32_t whole_load;  // a core's last load is made in parts where it has more elements
+    uint32_t few_units;   // a core begins with its last block if it has fewer lanes of that
     uint32_t rows;
     uint32_t group;
     uint32_t spatial;         // S'

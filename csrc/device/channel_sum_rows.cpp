@@ -43,11 +43,11 @@ bool has_scratch(const ChannelSumTiling& t, const ChannelSumKernel& kernel) {
 bool set_loads(const ChannelSumKernel& kernel, const Product& product, int64_t cores,
                ChannelSumTiling& t) {
     const bool is_behind = cores < product.cores && kernel.work > 0 && !kernel.writes;
-    t.load_slots = 0;
     const int64_t longest = is_behind ? 2 * kTile : INT32_MAX;
     const int64_t most = std::min(t.units / (product.cores * kLoads), longest / t.pitch);
     const int64_t least =
         t.spatial > 1 ? std::clamp(most, kLeastPieces, kLongPieces) : kLeastPieces;
+    t.load_slots = 0;
     for (int64_t pieces = 1; pieces <= std::max(most, kLeastPieces); ++pieces) {
         ChannelSumTiling longer = t;
         longer.slots = longer.load_slots = to_u32(pieces);
@@ -97,8 +97,8 @@ ChannelSumTiling even_rows(const ChannelShape& shape, const ChannelSumKernel& ke
     return t;
 }
 
-// Whether rows of channels with several positions, or else these lanes, may be walked so, and that
-// pays.
+// Whether rows of channels with several positions may be walked so, and that pays; else `lanes`
+// are.
 bool has_even_positions(const ChannelShape& shape, const ChannelSumKernel& kernel,
                         const ChannelSumTiling& lanes) {
     const int64_t columns = shape.channels * shape.inner;
@@ -123,8 +123,8 @@ bool tile_even_rows(const ChannelShape& shape, const ChannelSumKernel& kernel,
     if (!set_loads(kernel, product, cores, even) || !has_scratch(even, kernel)) return false;
     if (!has_positions && (t.blocks > 1 || t.pitch != t.lane_stride)) {
         const int64_t load = even.load_slots * kEvenBytes;
-        const double lanes = row_cost(shape, t.block_channels, limits);
-        if (lanes <= even_row_cost(shape, load, cores, limits)) return false;
+        const double least = row_cost(shape, t.block_channels, limits);
+        if (least <= even_row_cost(shape, load, cores, limits)) return false;
     }
     t = even;
     return true;

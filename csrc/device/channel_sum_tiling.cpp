@@ -140,6 +140,12 @@ uint32_t whole_load(const ChannelSumTiling& t, const ChannelSumKernel& kernel,
     return product.arch == 100 || begins_oddly ? t.load : to_u32(kTile);
 }
 
+// While the sums of the block before are made, two loads of the last one arrive. Of results the
+// last ones are stored while other cores' sums are waited for.
+uint32_t few_units(const ChannelSumTiling& t, const ChannelSumKernel& kernel) {
+    return kernel.writes ? 0 : to_u32(2 * std::min<int64_t>(t.load_slots, t.inner));
+}
+
 // Lanes and buffers, in the longest tiles that fit.
 ChannelSumTiling fit_lanes(const ChannelShape& shape, const ChannelSumKernel& kernel,
                            const Product& product, ChannelLimits limits) {
@@ -202,6 +208,7 @@ ChannelSumTiling tile_channel_sum(const ChannelShape& tensor, const ChannelSumKe
     if (shape.numel() == 0) return t;
     if (!tile_even_rows(shape, kernel, product, limits, t)) lengthen_loads(kernel, product, t);
     t.whole_load = whole_load(t, kernel, product);
+    t.few_units = few_units(t, kernel);
     // Of one tile the first sum is made while the second input arrives.
     if (t.layout == CHANNEL_SUM_EVEN_ROWS && !kernel.writes)
         t.whole_load = std::min(t.whole_load, t.period);

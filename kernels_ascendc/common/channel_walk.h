@@ -94,16 +94,16 @@ class ChannelWalk {
         run.last = lane + lanes == lanes_per_run ? tail() : run.length;
         run.count = (run.lanes - 1) * tiling_.pitch + run.last;
         move(lanes);
-        if (unit_ == end_ && postponed_ > 0 && block_of(first_) == block_) resume();
+        if (unit_ == end_ && postponed_ > 0 && !postpones_blocks()) resume();
         return at_ == block_units(block_) || unit_ == end_;
     }
     // Whether the core has the block's last lane.
     __aicore__ inline bool block_is_complete() const {
         return block_ * block_units(0) + block_units(block_) <= share_end_;
     }
-    // After next() returned true.
+    // After next() returned true: to the block that comes next, if there is one.
     __aicore__ inline void next_block() {
-        if (unit_ == end_ && postponed_ > 0) {
+        if (unit_ == end_ && postpones_blocks()) {
             resume();
         } else if (!done()) {
             ++block_;
@@ -117,8 +117,6 @@ class ChannelWalk {
         return tiling_.layout == CHANNEL_SUM_SPREAD || tiling_.layout == CHANNEL_SUM_CHANNELS;
     }
 
-    static constexpr int64_t kFewLoads = 2;
-
     // A first load that is shorter than the last one comes after it: nothing overlaps with the work
     // that is left then.
     __aicore__ inline void postpone_load() {
@@ -129,13 +127,16 @@ class ChannelWalk {
         postponed_ = first;
         move(first);
     }
-    // A last block of few loads comes before all others, unless these are fewer: while the sums of
+    // A last block of few lanes comes before all others, unless these are fewer: while the sums of
     // the one before are made there would be little left to load.
     __aicore__ inline void postpone_blocks() {
         const int64_t begin = block_of(end_ - 1) * block_units(0), before = begin - unit_;
-        if (end_ - begin >= least(before, kFewLoads * int64_t{tiling_.load_slots})) return;
+        if (end_ - begin >= least(before, tiling_.few_units)) return;
         postponed_ = before;
         go_to(begin);
+    }
+    __aicore__ inline bool postpones_blocks() const {
+        return postponed_ > 0 && block_of(first_) != block_;
     }
     __aicore__ inline void resume() {
         end_ = first_ + postponed_;

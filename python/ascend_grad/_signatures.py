@@ -36,13 +36,13 @@ def form_of(
 ) -> Callable[[F], F]:
     """Gives a function of `module` the operator's name, and what help() shows beside it."""
 
-    def named(function: Any) -> Any:
+    def made(function: Any) -> Any:
         functools.update_wrapper(function, operator)
         del function.__wrapped__  # or inspect would show the operator's source
         function.__module__, function.__signature__, function.__doc__ = module, signature, doc
         return function
 
-    return named
+    return made
 
 
 def bind(

@@ -130,8 +130,8 @@ Core walk(const Case& c, bool marked) {
         if (blocks == 0) first_block = last_block;
         walk.next_block();
     }
-    require(last_block >= std::min(first_block, 2 * int64_t{t.load_slots}),
-            "lanes of the last block", c, last_block);
+    require(last_block >= std::min(first_block, int64_t{t.few_units}), "lanes of the last block", c,
+            last_block);
     if (t.layout == CHANNEL_SUM_SPREAD || t.layout == CHANNEL_SUM_CHANNELS)
         require(blocks != 1 || last_lanes <= first_lanes, "lanes of the last load", c, last_lanes);
     return core;

@@ -155,7 +155,6 @@ TensorView Op::describe_output(const Args& args, int) {
     return view;
 }
 
-// Every rule, in the order of CANN's.
 Status Op::check(const Args& args) {
     const Checker check(info(), args);
     const Tensors all{kGradOutput, kSelf, kGradInput};

@@ -33,7 +33,6 @@ TensorView Op::describe_output(const Args& args, int) {
     return view;
 }
 
-// Every rule, in the order of CANN's.
 Status Op::check(const Args& args) {
     const Checker check(info(), args);
     const Tensors required{kGradOut, kInput, kMean, kInvstd};

@@ -74,7 +74,6 @@ Status check_broadcast(const Checker& check) {
 
 }  // namespace
 
-// Every rule, in the order of CANN's.
 Status Op::check(const Args& args) {
     const Checker check(info(), args);
     const Tensors all{kGradOutput, kSelf, kWeight, kGradInput, kGradWeight};

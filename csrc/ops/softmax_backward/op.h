@@ -48,8 +48,8 @@ struct SoftmaxBackward {
     static constexpr int64_t kSmallPlane = 512, kWidePlane = 1024, kWideColumns = 32;
     static constexpr int64_t kShortRow = 512;  // bytes; shorter ones are written several at a time
     static constexpr int64_t kChunksPerTask = kTaskElements / kSumBlock;  // of split rows
-    static constexpr int64_t kStagedColumns =
-        kStagedElements / kSumLanes;  // with as many elements each
+    // Columns of a staged tile, at most, with as many elements each.
+    static constexpr int64_t kStagedColumns = kStagedElements / kSumLanes;
 
     // Planes of which many are taken at once; where results are converted, those that have no
     // kernel. Where there are few rows, sums of many elements would leave most lanes without work.

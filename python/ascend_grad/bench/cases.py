@@ -225,8 +225,7 @@ _SHAPES = (
 
 # Cases that a smoke run takes: small enough for any machine.
 _SMOKE = (
-    "4x2*", "1x2x4x4*", "8x16x8x8", "8x64x28x28 k2s2p0", "8x32000*",  # table
-    "64x30x1000*", "32x1000 *",  # shapes, networks
+    "4x2*", "1x2x4x4*", "8x16x8x8", "8x64x28x28 k2s2p0", "8x32000*", "64x30x1000*", "32x1000 *",
 )  # fmt: skip
 
 
@@ -264,15 +263,17 @@ def grid(suite: str = "table", smoke: bool = False, seed: int = 0) -> list[Case]
     """All cases of one of SUITES; `seed` is that of the random ones."""
     if suite == "scaling":
         return list(_scaling(1 << 16 if smoke else 1 << 30))
+    cases: Iterable[Case] = _GRID
     if suite == "random":
         from ascend_grad.bench.random_cases import random_cases
 
         drawn = [replace(case, suite=suite) for case in random_cases(seed)]
         return drawn[:: 8 if smoke else 1]
-    cases: Iterable[Case] = _SHAPES if suite == "shapes" else _GRID
-    if suite == "networks":
+    elif suite == "networks":
         from ascend_grad.bench.network_cases import network_cases
 
         cases = network_cases()
+    elif suite == "shapes":
+        cases = _SHAPES
     chosen = [case for case in cases if not smoke or any(fnmatch(case.name, t) for t in _SMOKE)]
     return [replace(case, suite=suite) for case in chosen]
