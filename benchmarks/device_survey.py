@@ -5,9 +5,9 @@ that of the bytes, and these at most 1.02 of the least, from 4 MiB on.
     python benchmarks/device_survey.py --seeds 4 5 --worst 5
     python benchmarks/device_survey.py --suites networks     # layers of well-known networks alone
 
-The problems are those of `ascend-grad bench` (its grid and suites) and ones of random sizes, of 4 to
-80 MiB, in float32 and float16 (bfloat16 costs the same). "copied" counts the problems
-that miss the time where a program does, too, that only copies (see device_costs.py).
+The problems are those of `ascend-grad bench` (its grid and suites) and ones of random sizes, of 4
+to 80 MiB, in float32 and float16 (bfloat16 costs the same). "copied" counts the problems that miss
+the time where a program does, too, that only copies (see device_costs.py).
 """
 
 from __future__ import annotations

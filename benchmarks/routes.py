@@ -7,8 +7,8 @@ A route has oneDNN's reorder (pip install onednn-cpu-gomp) copy the operands to 
 operator there, and has the result copied back. Orders are as in orders.py: of every operand NCHW or
 NHWC (of matrices NC or CN), in all mixtures but that of NCHW alone, with routes by the two; with
 --random any order of the inputs with any of the result, of batch normalisation and pooling of the
-two operands, with the best three routes of all. Medians of rounds in which each contender has a turn,
-another one first each time; ratios above 1 are losses.
+two operands, with the best three routes of all. Medians of rounds in which each contender has a
+turn, another one first each time; ratios above 1 are losses.
 """
 
 from __future__ import annotations
