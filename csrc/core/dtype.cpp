@@ -6,7 +6,7 @@ namespace {
 struct DataTypeRow {
     DataType dtype;
     const char* name;
-    size_t size;
+    int64_t size;
 };
 
 constexpr DataTypeRow kDataTypes[] = {
