@@ -505,6 +505,24 @@ def test_global_pooling_of_small_planes(planes: int, dtype: np.dtype) -> None:
         out.assert_only_elements_written()
 
 
+def assert_same_as_channels_last(
+    shape: tuple[int, ...], kernel: int, rest: tuple[Any, ...], dtype: np.dtype
+) -> None:
+    """Of a gradient with special and tiny values, in which channels are neither many nor few."""
+    rng = np.random.default_rng(shape[2] * shape[3])
+    g, x = operands(shape, kernel, *rest[:3], dtype)
+    g[:, 1::3] *= dtype.type(1e-4 if dtype == np.float16 else 1e-38)
+    for i, special in enumerate([np.nan, np.inf, -0.0]):
+        g[0, i, rng.integers(g.shape[2]), rng.integers(g.shape[3])] = special
+    channels_last = np.ascontiguousarray(g.transpose(0, 2, 3, 1)).transpose(0, 3, 1, 2)
+    want = np.full(np.take(shape, (0, 2, 3, 1)), 7, dtype).transpose(0, 3, 1, 2)
+    ag.avg_pool2d_backward(channels_last, x, kernel, *rest, grad_input=want)
+    result = place(shape, dtype, "contiguous", rng)
+    ag.avg_pool2d_backward(g, x, kernel, *rest, grad_input=result.array)
+    assert_same_bits(result.array, want)
+    result.assert_only_elements_written()
+
+
 # Vectors run along whole planes of such widths (for some dtypes), but not channels last.
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 @pytest.mark.parametrize("kernel", [3, 5])
@@ -515,20 +533,43 @@ def test_global_pooling_of_small_planes(planes: int, dtype: np.dtype) -> None:
 def test_windows_around_elements(
     height: int, width: int, count_include_pad: bool, kernel: int, dtype: np.dtype
 ) -> None:
-    rng = np.random.default_rng(height * width)
-    g = rng.standard_normal((2, 35, height, width)).astype(dtype)
-    g[:, 1::3] *= dtype.type(1e-4 if dtype == np.float16 else 1e-38)
-    for i, special in enumerate([np.nan, np.inf, -0.0]):
-        g[0, i, rng.integers(height), rng.integers(width)] = special
-    channels_last = np.ascontiguousarray(g.transpose(0, 2, 3, 1)).transpose(0, 3, 1, 2)
-    result = place(g.shape, dtype, "contiguous", rng)
-    rest = (kernel, 1, kernel // 2, False, count_include_pad)
-    ag.avg_pool2d_backward(g, g, *rest, grad_input=result.array)
-    want = ag.avg_pool2d_backward(
-        channels_last, channels_last, *rest, grad_input=np.full_like(channels_last, 7)
-    )
-    assert_same_bits(result.array, want)
-    result.assert_only_elements_written()
+    rest = (1, kernel // 2, False, count_include_pad)
+    assert_same_as_channels_last((2, 35, height, width), kernel, rest, dtype)
+
+
+# Rows of one vector of windows or two, but not channels last; of a few planes shorter ones, too.
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@pytest.mark.parametrize("padding", [0, 1, (0, 1), (1, 0)], ids=str)
+@pytest.mark.parametrize("ceil", [True, False])
+@pytest.mark.parametrize("count_include_pad, divisor", [(True, 0), (False, 0), (True, -3)])
+@pytest.mark.parametrize(
+    "shape",
+    [
+        (1, 9, 4, 4),
+        (1, 9, 5, 11),
+        (2, 35, 13, 13),
+        (1, 35, 14, 30),
+        (1, 35, 33, 31),
+        (2, 17, 128, 32),
+        (1, 35, 4, 33),
+        (1, 35, 57, 56),
+        (1, 17, 9, 63),
+        (2, 17, 64, 64),
+        (1, 17, 65, 64),
+        (1, 17, 7, 65),
+    ],
+    ids=str,
+)
+def test_windows_two_apart_in_short_rows(
+    shape: tuple[int, ...],
+    count_include_pad: bool,
+    divisor: int,
+    ceil: bool,
+    padding: int | tuple[int, int],
+    dtype: np.dtype,
+) -> None:
+    rest = (2, padding, ceil, count_include_pad, divisor)
+    assert_same_as_channels_last(shape, 3, rest, dtype)
 
 
 # Tasks make parts of such gradients dense: of all their rows or of a few, of a line of channels or of

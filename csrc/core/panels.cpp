@@ -75,10 +75,10 @@ int64_t Panels::elements(int operand) const {
     return n;
 }
 
-int Panels::nearest(int operand, uint32_t but) const {
+int Panels::nearest(int operand) const {
     return nearest_axis(
         axes, [&](int i) { return axis[i].extent[operand]; },
-        [&](int i) { return axis[i].stride[operand]; }, but);
+        [&](int i) { return axis[i].stride[operand]; });
 }
 
 int64_t Panels::run(int operand, int& next) const {

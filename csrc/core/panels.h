@@ -72,9 +72,8 @@ struct Panels {
     int64_t count_at(int64_t panel, int i, int operand) const;
     // Of an operand's panel.
     int64_t elements(int operand) const;
-    // The axis along which an operand's elements lie nearest to each other, but for those whose
-    // bits `but` has; or -1.
-    int nearest(int operand, uint32_t but = 0) const;
+    // The axis along which an operand's elements lie nearest to each other, or -1.
+    int nearest(int operand) const;
     // Bytes of an operand's panel that follow each other where the tensor is dense; `next`: the
     // axis along which a larger panel would have more of them, or -1.
     int64_t run(int operand, int& next) const;

@@ -334,7 +334,9 @@ int main(int argc, char** argv) {
                                      {{1, 2, 18, 1030}, 4, 4, 0, true, true, 5, 0},
                                      {{3, 20, 45, 14}, 3, 3, 0, false, true, 0, 2},
                                      {{2, 17, 13, 13}, 2, 2, 1, false, true, 0, 0},
-                                     {{4, 9, 9, 24}, 4, 5, 0, false, true, 0, 3}};
+                                     {{4, 9, 9, 24}, 4, 5, 0, false, true, 0, 3},
+                                     {{2, 5, 27, 30}, 3, 2, 1, false, false, 0, 0},
+                                     {{1, 3, 18, 61}, 3, 2, 0, true, true, 0, 0}};
     Report report;
     for (DataType dtype : kDtypes) {
         if (std::strcmp(data_type_name(dtype), argv[2]) != 0) continue;

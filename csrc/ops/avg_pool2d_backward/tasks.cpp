@@ -81,9 +81,10 @@ void cut_channels(Op::Plan& plan, const TensorView& grad_input, int64_t size) {
     plan.streaming_fits = plan.transposes || plan.holds_rows || fills_lines;
 }
 
-// Whose vectors run across the ends of rows.
+// Whose vectors of quotients run across the ends of rows.
 bool has_whole_planes(Op::Traversal traversal) {
-    return traversal == Op::Traversal::kAlongPlanes || traversal == Op::Traversal::kPickedPlanes;
+    return traversal == Op::Traversal::kAlongPlanes || traversal == Op::Traversal::kPickedPlanes ||
+           traversal == Op::Traversal::kShortRows;
 }
 
 // Columns of a task that writes results of quotients at once: whole rows or even tiles, which begin

@@ -42,6 +42,16 @@ bool has_short_rows(const Op::Plan& plan, bool has_pixels) {
            gathered_rows(plan, kMinPlanes) > 0;
 }
 
+// Whether rows of both tensors, and what a plane has of them, lie without gaps.
+bool has_dense_planes(const Op::Plan& plan, int64_t size) {
+    const auto is_dense = [&](int k, int64_t rows, int64_t columns) {
+        return (columns == 1 || plan.width_stride[k] == size) &&
+               (rows == 1 || plan.height_stride[k] == columns * size);
+    };
+    return is_dense(0, plan.height.windows, plan.width.windows) &&
+           is_dense(1, plan.height.extent, plan.width.extent);
+}
+
 // Many planes, dense in both tensors, of short rows under windows that do not overlap and are
 // divided alike. Smaller ones than a cache line had better be gathered (measured).
 bool picks_planes(const Op::Plan& plan, int64_t size) {
@@ -49,45 +59,49 @@ bool picks_planes(const Op::Plan& plan, int64_t size) {
     const auto are_apart = [](const PoolAxis& axis) {
         return axis.windows == 1 || (axis.windows > 1 && axis.kernel <= axis.stride);
     };
-    const auto are_dense = [&](int k, int64_t rows, int64_t columns) {
-        return (columns == 1 || plan.width_stride[k] == size) &&
-               (rows == 1 || plan.height_stride[k] == columns * size) &&
-               plan.planes.stride[0][k] == rows * columns * size;
+    const auto follow = [&](int k, int64_t elements) {
+        return plan.planes.stride[0][k] == elements * size;
     };
     return plan.divisor != 0.0f && are_apart(height) && are_apart(width) &&
            width.windows <= pool_scratch::kPickedWindows &&
            width.extent <= pool_scratch::kPickedColumns &&
            height.extent <= pool_scratch::kPlane / width.extent &&
            height.extent * width.extent * size > kCacheLine && plan.plane_count >= kMinPlanes &&
-           plan.planes.count == 1 && are_dense(0, height.windows, width.windows) &&
-           are_dense(1, height.extent, width.extent);
+           plan.planes.count == 1 && has_dense_planes(plan, size) &&
+           follow(0, height.windows * width.windows) && follow(1, height.extent * width.extent);
 }
 
-// Windows of 3 x 3 or 5 x 5 elements, one around each element of planes without gaps, where vectors
-// along whole planes pay (measured): wider ones fill vectors along rows; narrower ones are gathered
-// where they are many.
+// Windows of 3 x 3 or 5 x 5 elements, one around each element, where vectors along whole planes pay
+// (measured): wider ones fill vectors along rows; narrower ones are gathered where they are many.
 bool surround_elements(const Op::Plan& plan, int64_t size) {
     const auto surround = [](const PoolAxis& axis) {
         return axis.stride == 1 && axis.pad >= 1 && axis.pad <= pool_scratch::kPlanePad &&
                axis.kernel == 2 * axis.pad + 1 && axis.windows == axis.extent;
     };
-    const int64_t columns = plan.width.extent, rows = plan.height.extent;
+    const int64_t columns = plan.width.extent;
     const int64_t fewest = size == 2 ? 11 : 8;
     const int64_t most = size == 2 ? pool_scratch::kPlaneColumns : plan.width.pad == 1 ? 32 : 24;
-    bool result = surround(plan.height) && surround(plan.width) &&
-                  plan.height.pad == plan.width.pad && plan.mode == Op::Mode::kFloat32 &&
-                  columns >= fewest && columns <= most && rows <= pool_scratch::kPlane / columns;
-    for (int k = 0; k < 2; ++k) {
-        result = result && plan.width_stride[k] == size &&
-                 (rows == 1 || plan.height_stride[k] == columns * size);
-    }
-    return result;
+    return surround(plan.height) && surround(plan.width) && plan.height.pad == plan.width.pad &&
+           columns >= fewest && columns <= most;
+}
+// Windows of 3 x 3 elements, two apart, few enough for two vectors to hold those of a row.
+bool fill_short_rows(const Op::Plan& plan) {
+    const auto fit = [](const PoolAxis& axis) {
+        return axis.kernel == 3 && axis.stride == 2 && axis.windows > 1;
+    };
+    return fit(plan.height) && fit(plan.width) && plan.height.pad == plan.width.pad &&
+           plan.width.extent <= pool_scratch::kShortRow;
 }
 
-bool stages_whole_planes(const Op::Plan& plan, int64_t size) {
-    return plan.staged_channels == 0 ||
-           staged_rows(plan, planes_of_line(plan.staged_channels, size), size) ==
-               plan.height.extent;
+// Whether a task may have whole planes whose quotients lie in scratch.
+bool takes_whole_planes(const Op::Plan& plan, int64_t size) {
+    const int64_t rows = std::max(plan.height.extent, plan.height.windows);
+    const int64_t columns = std::max(plan.width.extent, plan.width.windows);
+    const bool stages_whole =
+        plan.staged_channels == 0 ||
+        staged_rows(plan, planes_of_line(plan.staged_channels, size), size) == plan.height.extent;
+    return plan.mode == Op::Mode::kFloat32 && rows <= pool_scratch::kPlane / columns &&
+           has_dense_planes(plan, size) && stages_whole;
 }
 
 // Has tasks make planes of grad_output dense where its channels are last and grad_input's rows
@@ -147,6 +161,7 @@ void choose_traversal(Op::Plan& plan) {
     // Of one window in a short row whole planes had better be written at once (measured).
     const bool gathers_one = plan.width.windows == 1 && has_short_rows(plan, false);
     const bool picks = plan.staged_channels == 0 && picks_planes(plan, size);
+    const bool whole_planes = takes_whole_planes(plan, size);
     plan.traversal = Op::Traversal::kAlongWidth;
     if (fills && (!along_channels || plan.height.extent * plan.width.extent == 1)) {
         plan.traversal = Op::Traversal::kFill;
@@ -164,8 +179,10 @@ void choose_traversal(Op::Plan& plan) {
                plan.width_stride[1] == size &&
                (plan.width_stride[0] == size || plan.width_stride[0] == 2 * size)) {
         plan.traversal = Op::Traversal::kTiledColumns;
-    } else if (surround_elements(plan, size) && stages_whole_planes(plan, size)) {
+    } else if (whole_planes && surround_elements(plan, size)) {
         plan.traversal = Op::Traversal::kAlongPlanes;
+    } else if (whole_planes && fill_short_rows(plan) && !has_short_rows(plan, false)) {
+        plan.traversal = Op::Traversal::kShortRows;
     } else if (has_short_rows(plan, false)) {
         plan.traversal = Op::Traversal::kAlongChannels;
         plan.transposes = plan.gathers = true;
