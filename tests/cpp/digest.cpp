@@ -153,6 +153,7 @@ Processor processor_at(Place place) {
         other.along_memory = other.far_along_memory = true;
         other.into_second = !here.into_second;
         other.next_plane = NextPlane::kFromMemory;
+        other.reads_next_row = !here.reads_next_row;
     }
     return other;
 }

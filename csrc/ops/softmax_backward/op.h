@@ -86,6 +86,7 @@ struct SoftmaxBackward {
         bool split;
         int64_t tasks;
         int64_t most_threads;   // that had better share these, unless split
+        bool reads_next_row;    // kAlongRows: while it writes one, also from a cache
         bool asks;              // kAlongRows: for loads to come; of planes, for the next one
         bool asks_for_rows;     // kAlongRows past the caches: for the rows after the one written
         bool asks_into_second;  // kAcrossRows and short rows: for them, into the second cache

@@ -14,6 +14,7 @@ using Op = SoftmaxBackward;
 
 namespace {
 
+constexpr int64_t kInputs = 2;
 constexpr int64_t kLanes = kSumLanes;
 constexpr int64_t kMinColumns = 64;  // rows of a group when walking across rows
 // Of inputs that should still be cached when out is written. Long runs of memory count more than
@@ -119,7 +120,6 @@ auto is_even(const Op::Plan& plan) {
 // Neighbouring rows that a tile spans: many, for long runs of memory, as long as the tile stays in
 // the cache and threads get even shares.
 int64_t column_count(const Op::Plan& plan) {
-    constexpr int64_t kInputs = 2;
     const int64_t element_bytes = kInputs * data_type_size(plan.dtype);
     const int64_t extent = plan.rows.extent[plan.rows.count - 1];
     const bool is_across = plan.traversal == Op::Traversal::kAcrossRows && !plan.is_plane;
@@ -318,6 +318,10 @@ Op::Plan Op::direct_plan(const Args& args) {
     const int64_t out_size = data_type_size(out.dtype);
     plan.bytes = saturated_bytes(grad.numel, 2 * size + out_size);
     cut_into_tasks(plan, saturated_bytes(plan.length, 2 * size + out_size));
+    // What was summed must still be in the second cache when it is written.
+    plan.reads_next_row =
+        plan.traversal == Traversal::kAlongRows && plan.chunks > 1 && processor().reads_next_row &&
+        saturated_bytes(plan.length, kInputs * 2 * size + out_size) <= kNearTileBytes;
     // Rows from a cache gain nothing by it, and it costs instructions.
     plan.asks = plan.is_plane ? asks_for_next_plane(plan, size)
                               : comes_from_memory(plan.bytes) && processor().along_memory;

@@ -159,11 +159,11 @@ class SoftmaxRows {
             }
         }
         // While a row is written the next one is read, where that overlaps with conversions or with
-        // stores past the caches. Of shorter rows it costs a third and more, elsewhere a tenth
-        // (measured).
+        // stores past the caches. Of shorter rows it costs a third and more (measured).
         constexpr bool kIsNarrow = sizeof(T) == 2;
-        const bool reads_ahead = (kIsNarrow || streaming_) &&
-                                 plan_.length >= Op::kShortRow / static_cast<int>(sizeof(T));
+        const bool reads_ahead =
+            plan_.reads_next_row || ((kIsNarrow || streaming_) &&
+                                     plan_.length >= Op::kShortRow / static_cast<int>(sizeof(T)));
         if (!reads_ahead && plan_.chunks == 1 && plan_.step == 1) {
             rows_by_themselves();
             return;
@@ -171,12 +171,14 @@ class SoftmaxRows {
         float sum = sum_along(0);
         for (int row = 0; row < count_; ++row) {
             if (row > 0 && !reads_ahead) sum = sum_along(row);
+            const bool sums_next = reads_ahead && row + 1 < count_;
             double total = 0.0;
             float last = 0.0f;
             for (int64_t chunk = 0; chunk < plan_.chunks; ++chunk) {
                 // What was summed last is in the nearest cache.
-                const int64_t place = reads_ahead ? chunk : plan_.chunks - 1 - chunk;
-                last = write_along(row, place, sum, reads_ahead && row + 1 < count_);
+                const bool is_forwards = sums_next || streaming_;
+                const int64_t place = is_forwards ? chunk : plan_.chunks - 1 - chunk;
+                last = write_along(row, place, sum, sums_next);
                 total += static_cast<double>(last);
             }
             sum = plan_.chunks == 1 ? last : static_cast<float>(total);
