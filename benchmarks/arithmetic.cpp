@@ -39,6 +39,8 @@ struct Part {
     }
 };
 
+template <int kNumber>
+using Number = std::integral_constant<int, kNumber>;
 constexpr float kParameter = 0.5f;  // mean, weight or factor
 
 // Loops keep their sums in local variables: those of the caller would be loaded and stored at every
@@ -154,8 +156,8 @@ AG_INLINE void softmax_strip(const Part<T>& part, int64_t rows, const Strips& st
             }
         }
     };
-    const std::integral_constant<int, 1> one;
-    const std::integral_constant<int, kTogether> several;
+    const Number<1> one;
+    const Number<kTogether> several;
     int64_t row = 0;
     for (; row + kTogether <= rows; row += kTogether) add(row, several);
     for (; row < rows; ++row) add(row, one);
@@ -184,32 +186,33 @@ AG_INLINE LanePair neighbours(const float* p) {
     return {load_before<1>(p), load_before<1>(p + kLanes)};
 }
 
-// A quotient per window, and per element of the target the additions of the windows that cover it.
-// Elements under the same windows are rounded once.
-template <class T>
-AG_INLINE void avg_pool(const Part<T>& part, const Windows& windows, LanePair* sums) {
+// A quotient per window, and per element of the target the additions of the windows that cover it,
+// both numbers per four elements. Elements under the same windows are rounded once.
+template <class T, class Additions, class Shifted>
+AG_INLINE void avg_pool(const Part<T>& part, Additions additions, Shifted shifted, int equal,
+                        LanePair* sums) {
     constexpr int kTogether = 4;
-    const LanePair factor = sums[2];
+    const LanePair factor = sums[2], same = sums[1];
     LanePair quotients = sums[0];
     for (int64_t i = 0; i < part.sources; i += kPairLanes) {
         part.ask(i);
         quotients = quotients + load_pair(part.first + i) * factor;
     }
     sums[0] = quotients;
-    const int64_t step = kPairLanes * windows.equal;
+    const int64_t step = kPairLanes * equal;
     alignas(kLineBytes) const float row[2 * kPairLanes] = {};
     LanePair x[kTogether];
-    const auto add = [&](int additions, const auto& operand) AG_INLINE_LAMBDA {
-        const int rest = additions % kTogether;
-        for (int k = rest; k < additions; k += kTogether) {
+    const auto add = [&](int count, const auto& operand) AG_INLINE_LAMBDA {
+        const int rest = count % kTogether;
+        for (int k = rest; k < count; k += kTogether) {
             for (LanePair& each : x) each = each + operand();
         }
         for (int k = 0; k < rest; ++k) x[k] = x[k] + operand();
     };
     for (int64_t i = 0; i < part.targets;) {
-        for (LanePair& each : x) each = sums[0];
-        add(windows.additions - windows.shifted, [&]() AG_INLINE_LAMBDA { return sums[1]; });
-        add(windows.shifted, [&]() AG_INLINE_LAMBDA { return neighbours(row + kPairLanes); });
+        for (LanePair& each : x) each = quotients;
+        add(additions - shifted, [&]() AG_INLINE_LAMBDA { return same; });
+        add(shifted, [&]() AG_INLINE_LAMBDA { return neighbours(row + kPairLanes); });
         for (int k = 0; k < kTogether && i < part.targets; ++k, i += step) {
             renew(x[k]);
             const auto packed = pack<T>(x[k]);
@@ -217,6 +220,23 @@ AG_INLINE void avg_pool(const Part<T>& part, const Windows& windows, LanePair* s
                 store_packed_to(part.target + j, packed, part.stream);
         }
     }
+}
+// Of windows 1, 2, 3 or 5 columns wide that lie side by side or one or two columns apart, with the
+// numbers as constants: loops over them would take time of their own.
+template <class T>
+void avg_pool(const Part<T>& part, const Windows& windows, LanePair* sums) {
+    const auto is = [&](int additions, int shifted) {
+        return windows.additions == additions && windows.shifted == shifted;
+    };
+    const auto run = [&](auto additions, auto shifted) {
+        avg_pool(part, additions, shifted, windows.equal, sums);
+    };
+    if (is(0, 0)) return run(Number<0>{}, Number<0>{});
+    if (is(3, 2)) return run(Number<3>{}, Number<2>{});
+    if (is(3, 0)) return run(Number<3>{}, Number<0>{});
+    if (is(16, 8)) return run(Number<16>{}, Number<8>{});
+    if (is(32, 16)) return run(Number<32>{}, Number<16>{});
+    run(windows.additions, windows.shifted);
 }
 
 template <class T>

@@ -14,7 +14,6 @@ template <class T>
 class PoolAlongPlanes : public PlaneQuotients<T> {
     using Base = PlaneQuotients<T>;
     using Base::elements_;
-    using Base::grad_;
     using Base::streaming_;
 
   public:

@@ -2,9 +2,9 @@
 #include "ops/avg_pool2d_backward/along_planes.h"
 #include "ops/avg_pool2d_backward/along_width.h"
 #include "ops/avg_pool2d_backward/fill.h"
+#include "ops/avg_pool2d_backward/held_rows.h"
 #include "ops/avg_pool2d_backward/op.h"
 #include "ops/avg_pool2d_backward/picked_planes.h"
-#include "ops/avg_pool2d_backward/short_rows.h"
 #include "ops/avg_pool2d_backward/staged_gradient.h"
 #include "ops/avg_pool2d_backward/tiled_columns.h"
 #include "ops/avg_pool2d_backward/window_by_window.h"
@@ -29,8 +29,8 @@ struct AvgPool2dBackwardKernel {
                 return run_tiles<PoolPickedPlanes<T>>(plan, addresses, streaming, begin, end);
             case Op::Traversal::kAlongPlanes:
                 return run_planes<PoolAlongPlanes<T>>(plan, addresses, streaming, begin, end);
-            case Op::Traversal::kShortRows:
-                return run_planes<PoolShortRows<T>>(plan, addresses, streaming, begin, end);
+            case Op::Traversal::kHeldRows:
+                return run_planes<PoolHeldRows<T>>(plan, addresses, streaming, begin, end);
             case Op::Traversal::kAlongWidth:
                 return pool_scratch::keeps_rows(plan)
                            ? run_planes<PoolAlongWidth<T>>(plan, addresses, streaming, begin, end)

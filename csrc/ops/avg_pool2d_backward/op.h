@@ -71,7 +71,7 @@ struct AvgPool2dBackward {
         kTiledColumns,  // as along width: windows side by side
         kPickedPlanes,  // as along width, across the ends of short rows: windows apart
         kAlongPlanes,   // as along width, across the ends of rows: a window around each element
-        kShortRows,     // as along width, rows of at most a vector of windows two apart
+        kHeldRows,      // as along width, short rows under windows two apart: in registers
     };
 
     struct Plan {

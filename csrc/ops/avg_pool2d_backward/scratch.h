@@ -21,7 +21,7 @@ inline constexpr int64_t kTiledColumns = 992;  // of a tile of such, at most
 inline constexpr int64_t kPlane = 4096;        // elements of a plane that vectors run along
 inline constexpr int64_t kPlaneColumns = 48;   // its columns, at most
 inline constexpr int64_t kPlanePad = 2;        // what windows reach beyond it, at most
-inline constexpr int64_t kShortRow = 64;       // columns under at most two vectors of windows
+inline constexpr int64_t kHeldRow = 64;        // columns of a row under windows two apart
 inline constexpr int64_t kPickedWindows = 8;   // of a row whose elements are picked, at most
 inline constexpr int64_t kPickedColumns = 24;  // of such a row, at most (measured)
 

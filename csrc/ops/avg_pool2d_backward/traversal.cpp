@@ -84,13 +84,15 @@ bool surround_elements(const Op::Plan& plan, int64_t size) {
     return surround(plan.height) && surround(plan.width) && plan.height.pad == plan.width.pad &&
            columns >= fewest && columns <= most;
 }
-// Windows of 3 x 3 elements, two apart, few enough for two vectors to hold those of a row.
-bool fill_short_rows(const Op::Plan& plan) {
+// Windows of 3 x 3 elements, two apart, in rows of few columns; at most one row of windows that
+// elements need does not exist (the C interface takes any number).
+bool can_hold_rows(const Op::Plan& plan) {
     const auto fit = [](const PoolAxis& axis) {
-        return axis.kernel == 3 && axis.stride == 2 && axis.windows > 1;
+        return axis.kernel == 3 && axis.stride == 2 && axis.windows > 1 &&
+               axis.windows >= (axis.extent - 1 + axis.pad) / 2;
     };
     return fit(plan.height) && fit(plan.width) && plan.height.pad == plan.width.pad &&
-           plan.width.extent <= pool_scratch::kShortRow;
+           plan.width.extent <= pool_scratch::kHeldRow;
 }
 
 // Whether a task may have whole planes whose quotients lie in scratch.
@@ -181,8 +183,8 @@ void choose_traversal(Op::Plan& plan) {
         plan.traversal = Op::Traversal::kTiledColumns;
     } else if (whole_planes && surround_elements(plan, size)) {
         plan.traversal = Op::Traversal::kAlongPlanes;
-    } else if (whole_planes && fill_short_rows(plan) && !has_short_rows(plan, false)) {
-        plan.traversal = Op::Traversal::kShortRows;
+    } else if (whole_planes && can_hold_rows(plan) && !has_short_rows(plan, false)) {
+        plan.traversal = Op::Traversal::kHeldRows;
     } else if (has_short_rows(plan, false)) {
         plan.traversal = Op::Traversal::kAlongChannels;
         plan.transposes = plan.gathers = true;

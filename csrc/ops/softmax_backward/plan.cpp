@@ -318,10 +318,10 @@ Op::Plan Op::direct_plan(const Args& args) {
     const int64_t out_size = data_type_size(out.dtype);
     plan.bytes = saturated_bytes(grad.numel, 2 * size + out_size);
     cut_into_tasks(plan, saturated_bytes(plan.length, 2 * size + out_size));
-    // What was summed must still be in the second cache when it is written.
+    // What was summed must still be cached when it is written.
     plan.reads_next_row =
         plan.traversal == Traversal::kAlongRows && plan.chunks > 1 && processor().reads_next_row &&
-        saturated_bytes(plan.length, kInputs * 2 * size + out_size) <= kNearTileBytes;
+        saturated_bytes(plan.length, 2 * kInputs * plan.step * size + out_size) <= kNearTileBytes;
     // Rows from a cache gain nothing by it, and it costs instructions.
     plan.asks = plan.is_plane ? asks_for_next_plane(plan, size)
                               : comes_from_memory(plan.bytes) && processor().along_memory;

@@ -158,8 +158,9 @@ class SoftmaxRows {
                                       static_cast<int>(plan_.length));
             }
         }
-        // While a row is written the next one is read, where that overlaps with conversions or with
-        // stores past the caches. Of shorter rows it costs a third and more (measured).
+        // While a row is written the next one is read, where that overlaps with conversions, with
+        // stores past the caches or, on some processors, with loads of long rows from a cache. Of
+        // shorter rows it costs a third and more (measured).
         constexpr bool kIsNarrow = sizeof(T) == 2;
         const bool reads_ahead =
             plan_.reads_next_row || ((kIsNarrow || streaming_) &&

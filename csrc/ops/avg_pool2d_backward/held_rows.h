@@ -8,10 +8,10 @@
 namespace ascend_grad {
 namespace {
 
-// Windows of 3 x 3 elements, two apart, in rows of at most two vectors of windows: quotients stay
-// in registers until both rows that need them are written.
+// Windows of 3 x 3 elements, two apart, in rows of at most 64 columns: quotients stay in registers
+// until both rows that need them are written.
 template <class T>
-class PoolShortRows : public PlaneQuotients<T> {
+class PoolHeldRows : public PlaneQuotients<T> {
     using Base = PlaneQuotients<T>;
     using Base::plan_;
     using Base::row_windows_;
@@ -19,14 +19,14 @@ class PoolShortRows : public PlaneQuotients<T> {
     using Base::windows_;
 
   public:
-    PoolShortRows(const AvgPool2dBackward::Plan& plan, void* const* addresses, bool streaming)
+    PoolHeldRows(const AvgPool2dBackward::Plan& plan, void* const* addresses, bool streaming)
         : Base(plan, addresses, streaming), columns_(static_cast<int>(plan.width.extent)) {
         const int beside = plan.width.pad == 0 ? -1 : 1;
         for (int j = 0; j < kMostWindows; ++j) {
             masks_[0][j] = j < row_windows_ ? ~0u : 0u;
             masks_[1][j] = j + beside >= 0 && j + beside < row_windows_ ? ~0u : 0u;
         }
-        // Windows that do not exist: of a row before the plane's and of one behind.
+        // Windows of rows that do not exist, before the plane's and behind.
         std::fill_n(quotients_, kMargin, 0.0f);
         std::fill_n(quotients_ + kMargin + windows_, kMargin, 0.0f);
     }
@@ -42,9 +42,9 @@ class PoolShortRows : public PlaneQuotients<T> {
     }
 
   private:
-    static constexpr int kMostWindows = static_cast<int>(pool_scratch::kShortRow) / 2;
+    static constexpr int kMostWindows = static_cast<int>(pool_scratch::kHeldRow) / 2;
     static_assert(kMostWindows == 2 * kLanes);
-    // A vector's neighbours begin one window before or behind.
+    // A row, and a vector in which its neighbours lie.
     static constexpr int kMargin = kMostWindows + kLanes;
 
     // Of each window of a row, in `low`, the one in `high` that shares a column with it: kPad 0:
