@@ -210,7 +210,10 @@ AG_INLINE void avg_pool(const Part<T>& part, Additions additions, Shifted shifte
         for (int k = 0; k < rest; ++k) x[k] = x[k] + operand();
     };
     for (int64_t i = 0; i < part.targets;) {
-        for (LanePair& each : x) each = quotients;
+        for (LanePair& each : x) {
+            each = quotients;
+            renew(each);
+        }
         add(additions - shifted, [&]() AG_INLINE_LAMBDA { return same; });
         add(shifted, [&]() AG_INLINE_LAMBDA { return neighbours(row + kPairLanes); });
         for (int k = 0; k < kTogether && i < part.targets; ++k, i += step) {
