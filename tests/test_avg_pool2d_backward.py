@@ -523,17 +523,37 @@ def assert_same_as_channels_last(
     result.assert_only_elements_written()
 
 
-# Vectors run along whole planes of such widths (for some dtypes), but not channels last.
+# Rows of one to four vectors, full ones and others (vectors run across the ends of some of these on
+# narrow registers), and rows and planes that are too long for either, but not channels last.
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 @pytest.mark.parametrize("kernel", [3, 5])
-@pytest.mark.parametrize("count_include_pad", [True, False])
+@pytest.mark.parametrize("count_include_pad, divisor", [(True, 0), (False, 0), (True, -3)])
 @pytest.mark.parametrize(
-    "height, width", [(1, 8), (8, 8), (13, 11), (17, 17), (128, 32), (170, 24), (85, 48)]
+    "height, width",
+    [
+        (1, 8),
+        (8, 8),
+        (13, 11),
+        (7, 16),
+        (17, 17),
+        (128, 32),
+        (129, 32),
+        (170, 24),
+        (240, 17),
+        (512, 8),
+        (33, 40),
+        (85, 48),
+        (9, 49),
+        (2, 62),
+        (64, 64),
+        (65, 64),
+        (7, 65),
+    ],
 )
 def test_windows_around_elements(
-    height: int, width: int, count_include_pad: bool, kernel: int, dtype: np.dtype
+    height: int, width: int, count_include_pad: bool, divisor: int, kernel: int, dtype: np.dtype
 ) -> None:
-    rest = (1, kernel // 2, False, count_include_pad)
+    rest = (1, kernel // 2, False, count_include_pad, divisor)
     assert_same_as_channels_last((2, 35, height, width), kernel, rest, dtype)
 
 

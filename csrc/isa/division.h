@@ -35,19 +35,23 @@ inline Reciprocal reciprocal(float divisor) {
     return exact < 0 ? Reciprocal{-high, -rest} : Reciprocal{high, rest};
 }
 
-// Only where has_reciprocal() is true.
-AG_INLINE Lanes by_products(Lanes x, Lanes high, Lanes rest) {
 #if defined(__FMA__)
-    rest = x * rest;
+AG_INLINE Lanes multiply_add(Lanes x, Lanes y, Lanes z) {
     return each_register([&](int i) {
 #if defined(__AVX512F__)
-        return (Register)_mm512_fmadd_ps((__m512)x.r[i], (__m512)high.r[i], (__m512)rest.r[i]);
+        return (Register)_mm512_fmadd_ps((__m512)x.r[i], (__m512)y.r[i], (__m512)z.r[i]);
 #else
-        return (Register)_mm256_fmadd_ps((__m256)x.r[i], (__m256)high.r[i], (__m256)rest.r[i]);
+        return (Register)_mm256_fmadd_ps((__m256)x.r[i], (__m256)y.r[i], (__m256)z.r[i]);
 #endif
     });
+}
+#endif
+// +0 for -0. Only where has_reciprocal() is true.
+AG_INLINE Lanes by_products(Lanes x, Lanes high, Lanes rest) {
+#if defined(__FMA__)
+    return multiply_add(x, high, multiply_add(x, rest, Lanes{}));
 #else
-    return x * (high + rest);
+    return x * (high + rest) + Lanes{};
 #endif
 }
 

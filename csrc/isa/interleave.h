@@ -44,13 +44,6 @@ AG_INLINE void interleave(Lanes a, Lanes b, Lanes& low, Lanes& high) {
 alignas(64) constexpr uint16_t kInterleaveWords[32] = {0,  32, 1,  33, 2,  34, 3,  35, 4,  36, 5,
                                                        37, 6,  38, 7,  39, 8,  40, 9,  41, 10, 42,
                                                        11, 43, 12, 44, 13, 45, 14, 46, 15, 47};
-alignas(64) constexpr uint16_t kInterleaveHigh[32] = {1,  33, 3,  35, 5,  37, 7,  39, 9,  41, 11,
-                                                      43, 13, 45, 15, 47, 17, 49, 19, 51, 21, 53,
-                                                      23, 55, 25, 57, 27, 59, 29, 61, 31, 63};
-alignas(64) constexpr uint16_t kInterleaveLow[32] = {0,  32, 2,  34, 4,  36, 6,  38, 8,  40, 10,
-                                                     42, 12, 44, 14, 46, 16, 48, 18, 50, 20, 52,
-                                                     22, 54, 24, 56, 26, 58, 28, 60, 30, 62};
-
 AG_INLINE PairVector narrow_interleaved(LanePair x, Float16) {
     x = canonical(x);
     const __m512i a = _mm512_castsi256_si512(narrow_canonical(x.low, Float16{}));
@@ -58,11 +51,7 @@ AG_INLINE PairVector narrow_interleaved(LanePair x, Float16) {
     return _mm512_permutex2var_epi16(a, _mm512_load_si512(kInterleaveWords), b);
 }
 AG_INLINE PairVector narrow_interleaved(LanePair x, BFloat16) {
-    x = canonical(x);
-    const __m512i a = (__m512i)x.low.r[0];
-    const __m512i b = (__m512i)x.high.r[0];
-    return round_words(_mm512_permutex2var_epi16(a, _mm512_load_si512(kInterleaveHigh), b),
-                       _mm512_permutex2var_epi16(a, _mm512_load_si512(kInterleaveLow), b));
+    return pack_permuted<BFloat16>(canonical(x));
 }
 #elif defined(__AVX2__)
 AG_INLINE PairVector narrow_interleaved(LanePair x, Float16) {

@@ -151,8 +151,8 @@ AG_INLINE LanePair permuted_as(LanePair x) {
     return x;
 }
 #if defined(__AVX512F__)
-template <>
-AG_INLINE LanePair permuted_as<BFloat16>(LanePair x) {
+// The even elements and the odd ones.
+AG_INLINE LanePair split(LanePair x) {
     const auto low = (__m512)x.low.r[0], high = (__m512)x.high.r[0];
     const __m512i even =
         _mm512_set_epi32(30, 28, 26, 24, 22, 20, 18, 16, 14, 12, 10, 8, 6, 4, 2, 0);
@@ -160,10 +160,31 @@ AG_INLINE LanePair permuted_as<BFloat16>(LanePair x) {
     return {{{(Register)_mm512_permutex2var_ps(low, even, high)}},
             {{(Register)_mm512_permutex2var_ps(low, odd, high)}}};
 }
-AG_INLINE LanePair load_permuted(const BFloat16* p) {
-    const __m512i bits = _mm512_loadu_si512(p);
+AG_INLINE LanePair split(__m512i bits, BFloat16) {
     return {{{(Register)_mm512_slli_epi32(bits, 16)}},
             {{(Register)_mm512_maskz_mov_epi16(kHighWords, bits)}}};
+}
+// Of 32 elements, or of the first n, the others being 0, the even ones and the odd ones.
+template <class T>
+AG_INLINE LanePair load_split(const T* p) {
+    return split(load_pair(p));
+}
+AG_INLINE LanePair load_split(const BFloat16* p) {
+    return split(_mm512_loadu_si512(p), BFloat16{});
+}
+template <class T>
+AG_INLINE LanePair load_first_split(const T* p, int n) {
+    return split(load_first_pair(p, n));
+}
+AG_INLINE LanePair load_first_split(const BFloat16* p, int n) {
+    return split(_mm512_maskz_loadu_epi16(first_pair_lanes(n), p), BFloat16{});
+}
+template <>
+AG_INLINE LanePair permuted_as<BFloat16>(LanePair x) {
+    return split(x);
+}
+AG_INLINE LanePair load_permuted(const BFloat16* p) {
+    return load_split(p);
 }
 template <>
 AG_INLINE PairVector pack_permuted<BFloat16>(LanePair x) {

@@ -6,15 +6,20 @@
 namespace ascend_grad {
 namespace {
 
+#if defined(__AVX512F__)
+// The lanes of a from kFirst on, 0 < kFirst < 16, and then those of b.
+template <int kFirst>
+AG_INLINE Lanes joined(Lanes a, Lanes b) {
+    return {{(Register)_mm512_alignr_epi32((__m512i)b.r[0], (__m512i)a.r[0], kFirst)}};
+}
+#endif
+
 // The sixteen that start kBack before p, 0 <= kBack < 16. Where a vector is a cache line, shifting
 // two is cheaper than a load across lines: p must be aligned.
 template <int kBack>
 AG_INLINE Lanes load_before(const float* p) {
 #if defined(__AVX512F__)
-    if constexpr (kBack > 0) {
-        const __m512i at = _mm512_load_si512(p), before = _mm512_load_si512(p - kLanes);
-        return {{(Register)_mm512_alignr_epi32(at, before, kLanes - kBack)}};
-    }
+    if constexpr (kBack > 0) return joined<kLanes - kBack>(load(p - kLanes), load(p));
 #endif
     return load(p - kBack);
 }

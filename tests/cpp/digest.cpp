@@ -337,7 +337,10 @@ int main(int argc, char** argv) {
                                      {{2, 17, 13, 13}, 2, 2, 1, false, true, 0, 0},
                                      {{4, 9, 9, 24}, 4, 5, 0, false, true, 0, 3},
                                      {{2, 5, 27, 30}, 3, 2, 1, false, false, 0, 0},
-                                     {{1, 3, 18, 61}, 3, 2, 0, true, true, 0, 0}};
+                                     {{1, 3, 18, 61}, 3, 2, 0, true, true, 0, 0},
+                                     {{3, 7, 19, 15}, 3, 1, 1, false, true, -3, 0},
+                                     {{2, 3, 18, 30}, 5, 1, 2, false, false, 0, 0},
+                                     {{1, 5, 10, 62}, 3, 1, 1, false, false, 0, 0}};
     Report report;
     for (DataType dtype : kDtypes) {
         if (std::strcmp(data_type_name(dtype), argv[2]) != 0) continue;

@@ -36,7 +36,8 @@ class PoolAlongPlanes : public PlaneQuotients<T> {
     }
 
     void run() {
-        this->each_plane(quotients_ + kMargin, [&](Sink<T>& sink, int64_t writable) {
+        this->each_plane([&](const T* from, Sink<T>& sink, int64_t writable) {
+            this->divide(from, quotients_ + kMargin);
             if (pad_ == 1) {
                 add_rows<3>();
                 write<3>(writable, sink);
@@ -50,7 +51,7 @@ class PoolAlongPlanes : public PlaneQuotients<T> {
   private:
     using Base::kMost;
     static constexpr int kMostColumns = static_cast<int>(pool_scratch::kPlaneColumns);
-    static constexpr int kMostPad = static_cast<int>(pool_scratch::kPlanePad);
+    static constexpr int kMostPad = static_cast<int>(pool_scratch::kAround);
     static constexpr int kMargin = kMostPad * kMostColumns;
     static_assert(kMargin % kLanes == 0);
     // Of quotients_, so that sums_ begins 128 bytes before the place in a page where it begins: a

@@ -32,7 +32,8 @@ class PoolHeldRows : public PlaneQuotients<T> {
     }
 
     void run() {
-        this->each_plane(quotients_ + kMargin, [&](Sink<T>& sink, int64_t writable) {
+        this->each_plane([&](const T* from, Sink<T>& sink, int64_t writable) {
+            this->divide(from, quotients_ + kMargin);
             const bool pads = plan_.width.pad == 1, is_pair = columns_ <= kPairLanes;
             if (pads && is_pair) return write<1, 1>(writable, sink);
             if (pads) return write<1, 2>(writable, sink);

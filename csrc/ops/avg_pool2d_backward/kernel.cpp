@@ -1,6 +1,7 @@
 #include "ops/avg_pool2d_backward/along_channels.h"
 #include "ops/avg_pool2d_backward/along_planes.h"
 #include "ops/avg_pool2d_backward/along_width.h"
+#include "ops/avg_pool2d_backward/around_elements.h"
 #include "ops/avg_pool2d_backward/fill.h"
 #include "ops/avg_pool2d_backward/held_rows.h"
 #include "ops/avg_pool2d_backward/op.h"
@@ -27,8 +28,11 @@ struct AvgPool2dBackwardKernel {
                 return run_planes<PoolTiledColumns<T>>(plan, addresses, streaming, begin, end);
             case Op::Traversal::kPickedPlanes:
                 return run_tiles<PoolPickedPlanes<T>>(plan, addresses, streaming, begin, end);
-            case Op::Traversal::kAlongPlanes:
-                return run_planes<PoolAlongPlanes<T>>(plan, addresses, streaming, begin, end);
+            case Op::Traversal::kAroundElements:
+                return PoolAroundElements<T>::pays(plan)
+                           ? run_planes<PoolAroundElements<T>>(plan, addresses, streaming, begin,
+                                                               end)
+                           : run_planes<PoolAlongPlanes<T>>(plan, addresses, streaming, begin, end);
             case Op::Traversal::kHeldRows:
                 return run_planes<PoolHeldRows<T>>(plan, addresses, streaming, begin, end);
             case Op::Traversal::kAlongWidth:

@@ -70,8 +70,8 @@ struct AvgPool2dBackward {
         kFill,          // one window covers whole contiguous planes: grad_input is constant in each
         kTiledColumns,  // as along width: windows side by side
         kPickedPlanes,  // as along width, across the ends of short rows: windows apart
-        kAlongPlanes,   // as along width, across the ends of rows: a window around each element
-        kHeldRows,      // as along width, short rows under windows two apart: in registers
+        kAroundElements,  // as along width, short rows under a window around each element
+        kHeldRows,        // as along width, short rows under windows two apart: in registers
     };
 
     struct Plan {

@@ -107,11 +107,12 @@ class QuotientChannels : public PoolTile {
         }
         return row;
     }
-    // The channels of neighbouring windows.
+    // The channels of neighbouring windows, +0 for -0.
     void divide(float* to, const T* from, int64_t windows, float divisor) {
         if (factor_ != 0.0f) {
             const Lanes factor = splat(factor_);
-            return for_each_vector(to, from, windows, [&](Lanes x) { return x * factor; });
+            return for_each_vector(to, from, windows,
+                                   [&](Lanes x) { return x * factor + Lanes{}; });
         }
         if (has_reciprocal(divisor)) {
             if (divisor != last_divisor_) {
@@ -127,9 +128,8 @@ class QuotientChannels : public PoolTile {
             if (!kMayBeTiny<T> || !tiny.found()) return;
         }
         const Lanes lanes = splat(divisor);
-        for_each_vector(to, from, windows, [&](Lanes x) { return x / lanes; });
+        for_each_vector(to, from, windows, [&](Lanes x) { return x / lanes + Lanes{}; });
     }
-    // -0 becomes +0.
     template <class Quotient>
     AG_INLINE void for_each_vector(float* to, const T* from, int64_t windows,
                                    const Quotient& quotient) const {
@@ -138,10 +138,10 @@ class QuotientChannels : public PoolTile {
         for (; windows > 0; --windows, to += pitch) {
             int c = 0;
             for (; c + kLanes <= channels; c += kLanes)
-                store_raw(to + c, quotient(rounded_by_mode<T>(load(from + c))) + Lanes{});
+                store_raw(to + c, quotient(rounded_by_mode<T>(load(from + c))));
             if (c < channels) {
                 const Lanes x = load_first(from + c, channels - c);
-                store_raw(to + c, quotient(rounded_by_mode<T>(x)) + Lanes{});
+                store_raw(to + c, quotient(rounded_by_mode<T>(x)));
             }
             from = reinterpret_cast<const T*>(reinterpret_cast<const char*>(from) + stride);
         }

@@ -59,8 +59,8 @@ class QuotientRows : public PoolTile {
                     });
     }
     // Calls function(begin, end, quotient) for the rows [first, last], those of equal counts
-    // together; quotient(elements, number of the first). Where products were inexact, it is called
-    // again for the same rows.
+    // together; quotient(elements, number of the first) gives +0 for -0. Where products were
+    // inexact, it is called again for the same rows.
     template <class Function>
     AG_INLINE void divide_rows(int64_t first, int64_t last, const Function& function) {
         while (first <= last) {
@@ -167,11 +167,13 @@ class QuotientRows : public PoolTile {
     AG_INLINE void divide(int64_t first, int64_t end, float count, const Function& function) {
         if (factor_ != 0.0f) {
             const Lanes factor = splat(factor_);
-            return function(first, end, [&](Lanes x, int) AG_INLINE_LAMBDA { return x * factor; });
+            return function(first, end,
+                            [&](Lanes x, int) AG_INLINE_LAMBDA { return x * factor + Lanes{}; });
         }
         const Lanes rows = splat(count);
-        function(first, end,
-                 [&](Lanes x, int j) AG_INLINE_LAMBDA { return x / (rows * load(counts_ + j)); });
+        function(first, end, [&](Lanes x, int j) AG_INLINE_LAMBDA {
+            return x / (rows * load(counts_ + j)) + Lanes{};
+        });
     }
     // Whether that gave the quotients.
     template <class Function>
@@ -185,7 +187,7 @@ class QuotientRows : public PoolTile {
         });
         return !kMayBeTiny<T> || !tiny.found();
     }
-    // Sets rows [first, end) to the quotients, and +0 for -0.
+    // Sets rows [first, end) to the quotients.
     template <bool kFollow, class Quotient>
     AG_INLINE void store_rows(int64_t first, int64_t end, const Quotient& quotient) {
         const Loads<kFollow> loads(*this);
@@ -195,13 +197,13 @@ class QuotientRows : public PoolTile {
         const int mask = slots_count_ - 1;
         float* const slots = slots_ + margin_ + first_at_;
         for (; last == 0 && first < end; ++first) {
-            store_raw(slots + (first & mask) * pitch, quotient(loads.last(first), 0) + Lanes{});
+            store_raw(slots + (first & mask) * pitch, quotient(loads.last(first), 0));
         }
         for (int64_t i = first; i < end; ++i) {
             float* to = slots + (i & mask) * pitch;
             for (int j = 0; j < last; j += kLanes)
-                store_raw(to + j, quotient(loads.whole(i, j), j) + Lanes{});
-            if (has_rest) store_raw(to + last, quotient(loads.last(i), last) + Lanes{});
+                store_raw(to + j, quotient(loads.whole(i, j), j));
+            if (has_rest) store_raw(to + last, quotient(loads.last(i), last));
         }
     }
     void prepare_division() {

@@ -18,7 +18,7 @@ bool is_bound_by_arithmetic(const Op::Plan& plan) {
     const int64_t size = data_type_size(plan.dtype);
     if (size == 2) return plan.traversal != Op::Traversal::kFill;
     const bool runs_along_rows = plan.traversal == Op::Traversal::kAlongWidth ||
-                                 plan.traversal == Op::Traversal::kAlongPlanes;
+                                 plan.traversal == Op::Traversal::kAroundElements;
     return runs_along_rows && plan.width.stride == 1 && plan.width.extent < kShortRow &&
            !are_whole_lines({plan.height.extent * plan.width.extent * size});
 }

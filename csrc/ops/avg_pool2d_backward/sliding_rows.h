@@ -82,15 +82,13 @@ class SlidingRows : public QuotientRows<T> {
             float* sums = to + (begin - first) * pitch + margin_ + column;
             for (int j = 0; j < loads.last(); j += kLanes) {
                 add<kKernel>(rows, begin, end, column + j, sums + j, pitch,
-                             [&](int64_t i) AG_INLINE_LAMBDA {
-                                 return quotient(loads.whole(i, j), j) + Lanes{};
-                             });
+                             [&](int64_t i)
+                                 AG_INLINE_LAMBDA { return quotient(loads.whole(i, j), j); });
             }
             if (loads.last() == windows) return;
             const int j = loads.last();
             add<kKernel>(rows, begin, end, column + j, sums + j, pitch,
-                         [&](int64_t i)
-                             AG_INLINE_LAMBDA { return quotient(loads.last(i), j) + Lanes{}; });
+                         [&](int64_t i) AG_INLINE_LAMBDA { return quotient(loads.last(i), j); });
         };
         this->divide_rows(first, least(last, last_window), add_windows);
         const int64_t beyond = greatest(first, last_window + 1);

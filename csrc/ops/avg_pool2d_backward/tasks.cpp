@@ -83,8 +83,8 @@ void cut_channels(Op::Plan& plan, const TensorView& grad_input, int64_t size) {
 
 // Whose vectors of quotients run across the ends of rows.
 bool has_whole_planes(Op::Traversal traversal) {
-    return traversal == Op::Traversal::kAlongPlanes || traversal == Op::Traversal::kPickedPlanes ||
-           traversal == Op::Traversal::kHeldRows;
+    return traversal == Op::Traversal::kAroundElements ||
+           traversal == Op::Traversal::kPickedPlanes || traversal == Op::Traversal::kHeldRows;
 }
 
 // Columns of a task that writes results of quotients at once: whole rows or even tiles, which begin

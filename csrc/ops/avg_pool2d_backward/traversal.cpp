@@ -71,18 +71,17 @@ bool picks_planes(const Op::Plan& plan, int64_t size) {
            follow(0, height.windows * width.windows) && follow(1, height.extent * width.extent);
 }
 
-// Windows of 3 x 3 or 5 x 5 elements, one around each element, where vectors along whole planes pay
-// (measured): wider ones fill vectors along rows; narrower ones are gathered where they are many.
+// Windows of 3 x 3 or 5 x 5 elements, one around each element, in rows of few columns: narrower
+// ones are gathered where they are many.
 bool surround_elements(const Op::Plan& plan, int64_t size) {
     const auto surround = [](const PoolAxis& axis) {
-        return axis.stride == 1 && axis.pad >= 1 && axis.pad <= pool_scratch::kPlanePad &&
+        return axis.stride == 1 && axis.pad >= 1 && axis.pad <= pool_scratch::kAround &&
                axis.kernel == 2 * axis.pad + 1 && axis.windows == axis.extent;
     };
     const int64_t columns = plan.width.extent;
-    const int64_t fewest = size == 2 ? 11 : 8;
-    const int64_t most = size == 2 ? pool_scratch::kPlaneColumns : plan.width.pad == 1 ? 32 : 24;
+    const int64_t fewest = size == 2 ? 11 : pool_scratch::kFewestAround;
     return surround(plan.height) && surround(plan.width) && plan.height.pad == plan.width.pad &&
-           columns >= fewest && columns <= most;
+           columns >= fewest && columns <= pool_scratch::kColumnsAround;
 }
 // Windows of 3 x 3 elements, two apart, in rows of few columns; at most one row of windows that
 // elements need does not exist (the C interface takes any number).
@@ -182,7 +181,7 @@ void choose_traversal(Op::Plan& plan) {
                (plan.width_stride[0] == size || plan.width_stride[0] == 2 * size)) {
         plan.traversal = Op::Traversal::kTiledColumns;
     } else if (whole_planes && surround_elements(plan, size)) {
-        plan.traversal = Op::Traversal::kAlongPlanes;
+        plan.traversal = Op::Traversal::kAroundElements;
     } else if (whole_planes && can_hold_rows(plan) && !has_short_rows(plan, false)) {
         plan.traversal = Op::Traversal::kHeldRows;
     } else if (has_short_rows(plan, false)) {

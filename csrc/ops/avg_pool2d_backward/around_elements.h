@@ -1,0 +1,281 @@
+#pragma once
+
+#include <algorithm>
+#include <type_traits>
+
+#include "isa/interleave.h"
+#include "isa/shuffle.h"
+#include "ops/avg_pool2d_backward/pool_planes.h"
+
+namespace ascend_grad {
+namespace {
+
+// Windows of 3 x 3 or 5 x 5 elements around each element of planes without gaps, in rows of at most
+// 64 columns: rows of quotients lie in whole vectors with zeros behind, so that neither rows nor
+// columns need masks.
+template <class T>
+class PoolAroundElements : public PoolPlanes<T> {
+    using Base = PoolPlanes<T>;
+    using Base::plan_;
+    using Base::streaming_;
+    using Base::uses_reciprocals_;
+
+  public:
+    PoolAroundElements(const AvgPool2dBackward::Plan& plan, void* const* addresses, bool streaming)
+        : Base(plan, addresses, streaming), columns_(static_cast<int>(plan.width.extent)) {
+        with_vectors([&](auto vectors) {
+            constexpr int kPitch = kLanes * vectors;
+            const auto rows = static_cast<size_t>(plan.height.extent);
+            std::fill_n(quotients_, kMostPad * kPitch, 0.0f);
+            std::fill_n(quotients_ + (kMostPad + rows) * kPitch, kMostPad * kPitch, 0.0f);
+            prepare_division<vectors>();
+        });
+    }
+
+    // Whether this pays (measured): where a vector is a register, and elsewhere where rows fill
+    // seven eighths of their vectors or are longer than what PoolAlongPlanes is for.
+    static bool pays(const AvgPool2dBackward::Plan& plan) {
+        const int64_t columns = plan.width.extent;
+        const int64_t most = sizeof(T) == 2        ? pool_scratch::kPlaneColumns
+                             : plan.width.pad == 1 ? 32
+                                                   : 24;
+        const bool fills = !kIsCompact && columns * 8 >= round_up(columns, kLanes) * 7;
+        return kRegisters == 1 || fills || columns > most;
+    }
+
+    void run() {
+        with_vectors([&](auto vectors) {
+            this->each_plane([&](const T* from, Sink<T>& sink, int64_t writable) {
+                divide<vectors>(from);
+                if (plan_.width.pad == 1) return write<vectors, 1>(writable, sink);
+                write<vectors, 2>(writable, sink);
+            });
+        });
+    }
+
+  private:
+    static constexpr int kMostVectors = static_cast<int>(pool_scratch::kColumnsAround) / kLanes;
+    static constexpr int kMostPad = static_cast<int>(pool_scratch::kAround);
+    static constexpr int kPlane = static_cast<int>(pool_scratch::kPlane);
+    static constexpr int kMostRows = kPlane / static_cast<int>(pool_scratch::kFewestAround);
+    // Rows fill half of their vectors or more.
+    static constexpr int kMost = 2 * kPlane;
+    static_assert(2 * pool_scratch::kFewestAround >= kLanes);
+    static constexpr int kMostCounts = 2 * kMostPad + 1;  // of rows
+    // Rows whose sums are made before columns of them are: no load waits for a store just made.
+    static constexpr int kTogether = kRegisters == 1 ? 1 : 8;
+    static constexpr int kMostPitch = kMostVectors * kLanes;
+
+    template <int kNumber>
+    using Number = std::integral_constant<int, kNumber>;
+    // Whether rows are the even columns and then the odd ones, pair by pair: these take half as
+    // many shifts, and of bfloat16 no shuffles.
+    template <int kVectors>
+    static constexpr bool kSplits = kRegisters == 1 && kVectors % 2 == 0;
+
+    template <class Function>
+    AG_INLINE void with_vectors(const Function& function) {
+        static_assert(kMostVectors == 4);
+        if (columns_ <= kLanes) return function(Number<1>{});
+        if (columns_ <= 2 * kLanes) return function(Number<2>{});
+        if (columns_ <= 3 * kLanes) return function(Number<3>{});
+        function(Number<4>{});
+    }
+
+    template <int kVectors>
+    void prepare_division() {
+        bool is_set[kMostCounts] = {};
+        for (int r = 0; r < plan_.height.extent; ++r) {
+            const auto rows = static_cast<int>(plan_.height.counted(r, plan_.count_include_pad));
+            const int set = plan_.divisor != 0.0f ? 0 : rows - 1;
+            counts_of_rows_[r] = static_cast<uint16_t>(set * kVectors * kLanes);
+            if (!is_set[set]) set_counts<kVectors>(set, static_cast<float>(rows));
+            is_set[set] = true;
+        }
+    }
+    template <int kVectors>
+    void set_counts(int set, float rows) {
+        float count_before = 0.0f;
+        int place_before = 0;
+        for (int c = 0; c < kVectors * kLanes; ++c) {
+            int place = set * kVectors * kLanes + c;
+            if (kSplits<kVectors>) place += c % 2 * kLanes + c % kPairLanes / 2 - c % kPairLanes;
+            float count = plan_.divisor;
+            if (count == 0.0f)
+                count = c < columns_ ? rows * counted(plan_.width, plan_.count_include_pad, c) : 1;
+            if (count == count_before) {
+                counts_.copy(place, place_before, uses_reciprocals_);
+            } else {
+                counts_.set(place, count, uses_reciprocals_);
+            }
+            count_before = count;
+            place_before = place;
+        }
+    }
+    // n elements, none of them from `end` on.
+    static AG_INLINE Lanes load_up_to(const T* p, int n, [[maybe_unused]] const T* end) {
+        if (n == kLanes) return load(p);
+#if !defined(__AVX512F__)
+        if (p + kLanes <= end) return keep_first(load(p), n);
+#endif
+        return load_first(p, n);
+    }
+    template <int kVectors>
+    AG_NOINLINE void divide(const T* from) {
+        constexpr int kPitch = kVectors * kLanes;
+        const int columns = columns_;
+        const T* const end = from + plan_.height.extent * columns;
+        const uintptr_t ahead = plan_.prefetch;
+        this->divide_by(counts_, [&](const auto& quotient) AG_INLINE_LAMBDA {
+            const uint16_t* counts = counts_of_rows_;
+            float* to = quotients_ + kMostPad * kPitch;
+            const auto set = [&](Lanes x, int i)
+                                 AG_INLINE_LAMBDA { store_raw(to + i, quotient(x, *counts + i)); };
+            for (const T* row = from; row < end; row += columns, to += kPitch, ++counts) {
+                AG_EACH (v, kVectors) {
+                    const T* p = row + v * kLanes;
+                    const int n = v + 1 < kVectors ? kLanes : columns - v * kLanes;
+                    if constexpr (!kSplits<kVectors>) {
+                        prefetch<Cache::kFirst>(p, ahead, 1);
+                        set(load_up_to(p, n, end), v * kLanes);
+                    } else if (v % 2 == 0) {
+                        prefetch<Cache::kFirst>(p, ahead, 1);
+                        const int m = v + 2 < kVectors ? kPairLanes : columns - v * kLanes;
+                        const LanePair x = m == kPairLanes ? load_split(p) : load_first_split(p, m);
+                        set(x.low, v * kLanes);
+                        set(x.high, (v + 1) * kLanes);
+                    }
+                }
+            }
+        });
+    }
+
+    // A row's sums over the rows of its windows.
+    template <int kVectors>
+    class Sums {
+      public:
+#if defined(__AVX512F__)
+        AG_INLINE void set(int v, Lanes sum) {
+            vectors_[v] = sum;
+        }
+        // Those kOffset lanes from the ones of vector v on.
+        template <int kOffset>
+        AG_INLINE Lanes beside(int v) const {
+            constexpr int kNext = kSplits<kVectors> ? 2 : 1;  // to the vector of the next columns
+            const bool is_first = v < kNext, is_last = v + kNext >= kVectors;
+            if constexpr (kOffset < 0) {
+                const Lanes before = is_first ? Lanes{} : vectors_[is_first ? v : v - kNext];
+                return joined<kLanes + kOffset>(before, vectors_[v]);
+            } else if constexpr (kOffset > 0) {
+                const Lanes after = is_last ? Lanes{} : vectors_[is_last ? v : v + kNext];
+                return joined<kOffset>(vectors_[v], after);
+            } else {
+                return vectors_[v];
+            }
+        }
+
+      private:
+        Lanes vectors_[kVectors];
+#else
+        AG_INLINE void set(int v, Lanes sum) {
+            store_raw(floats_ + (v + 1) * kLanes, sum);
+        }
+        template <int kOffset>
+        AG_INLINE Lanes beside(int v) const {
+            return load(floats_ + (v + 1) * kLanes + kOffset);
+        }
+
+      private:
+        float floats_[(kVectors + 2) * kLanes] = {};
+#endif
+    };
+    template <int kVectors, int kPad>
+    AG_NOINLINE void write(int64_t writable, Sink<T>& sink) const {
+        constexpr int kPitch = kVectors * kLanes;
+        const int columns = columns_, most = (Sink<T>::kReserve - kPitch) / columns;
+        const float* from = quotients_ + (kMostPad - kPad) * kPitch;
+        Sums<kVectors> sums[kTogether];
+        for (int left = static_cast<int>(plan_.height.extent), rows; left > 0; left -= rows) {
+            rows = left < most ? left : most;
+            T* out = sink.reserve(rows * columns + kPitch);
+            const T* const end = out + (streaming_ ? rows * columns + kPitch : writable);
+            for (int r = 0; r < rows; r += kTogether) {
+                const int n = kTogether < rows - r ? kTogether : rows - r;
+                for (int i = 0; i < n; ++i, from += kPitch) {
+                    AG_EACH (v, kVectors) {
+                        const float* p = from + v * kLanes;
+                        Lanes sum = load(p);
+                        AG_EACH (k, 2 * kPad) sum = sum + load(p + (k + 1) * kPitch);
+                        sums[i].set(v, sum);
+                    }
+                }
+                for (int i = 0; i < n; ++i, out += columns)
+                    write_row<kVectors, kPad>(out, end, sums[i]);
+            }
+            sink.commit(rows * columns);
+            writable -= rows * columns;
+        }
+    }
+    template <int kVectors, int kPad>
+    AG_INLINE void write_row(T* out, const T* end, const Sums<kVectors>& sums) const {
+        const bool is_whole = out + kVectors * kLanes <= end;
+        AG_EACH (i, kVectors / 2) {
+            const auto x = pair_of_columns<kVectors, kPad>(sums, 2 * i);
+            T* const to = out + i * kPairLanes;
+            if (2 * i + 2 < kVectors || is_whole) {
+                prefetch_stores(to, kPairLanes);
+                store_packed(to, x);
+            } else {
+                store_first_packed(to, x, columns_ - i * kPairLanes);
+            }
+        }
+        if constexpr (kVectors % 2 != 0) {
+            const Lanes x = add_columns<kPad>(sums, kVectors - 1);
+            T* const to = out + (kVectors - 1) * kLanes;
+            prefetch_stores(to, kLanes);
+            if (is_whole) {
+                store(to, x);
+            } else {
+                store_first(to, x, columns_ - (kVectors - 1) * kLanes);
+            }
+        }
+    }
+    template <int kVectors, int kPad>
+    static AG_INLINE typename Packed<T>::Type pair_of_columns(const Sums<kVectors>& sums, int v) {
+        if constexpr (kSplits<kVectors>) {
+            return pack_interleaved<T>(
+                {add_split_columns<kPad, 0>(sums, v), add_split_columns<kPad, 1>(sums, v)});
+        } else {
+            return pack<T>({add_columns<kPad>(sums, v), add_columns<kPad>(sums, v + 1)});
+        }
+    }
+    // The columns beside each of vector v, from the first to kOffset.
+    template <int kPad, int kOffset = kPad, class Sums>
+    static AG_INLINE Lanes add_columns(const Sums& sums, int v) {
+        const Lanes x = sums.template beside<kOffset>(v);
+        if constexpr (kOffset == -kPad) {
+            return x;
+        } else {
+            return add_columns<kPad, kOffset - 1>(sums, v) + x;
+        }
+    }
+    // The same of the even columns, or the odd ones, that vectors v and v + 1 hold.
+    template <int kPad, int kOdd, int kOffset = kPad, class Sums>
+    static AG_INLINE Lanes add_split_columns(const Sums& sums, int v) {
+        constexpr int kColumn = kOdd + kOffset, kIsOdd = kColumn & 1;
+        const Lanes x = sums.template beside<(kColumn - kIsOdd) / 2>(v + kIsOdd);
+        if constexpr (kOffset == -kPad) {
+            return x;
+        } else {
+            return add_split_columns<kPad, kOdd, kOffset - 1>(sums, v) + x;
+        }
+    }
+
+    const int columns_;
+    PoolCounts<kMostCounts * kMostPitch> counts_;
+    uint16_t counts_of_rows_[kMostRows];  // where they lie
+    alignas(64) float quotients_[kMost + 2 * kMostPad * kMostPitch];
+};
+
+}  // namespace
+}  // namespace ascend_grad
