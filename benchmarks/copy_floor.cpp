@@ -1,6 +1,7 @@
 // What copying alone costs in the emulator's model: as many bytes read and written as a launch
 // moves, on as many cores, every copy large and at a multiple of 512 bytes, nothing computed. With
-// a barrier, its cost at the end, with a copy of partial sums out and in and one of a result.
+// a barrier, the last of these bytes are partial sums that go out before it, and in again and a
+// result out behind it.
 //
 //     copy_floor cores bytes_read bytes_written barriers   # prints cycles
 #include <algorithm>
@@ -51,6 +52,8 @@ void copy(uint8_t* memory, Share share, uint64_t tiles) {
         store(part(share.written, i));
     }
     if (!share.barrier) return;
+    load(0);
+    store(kUnit);
     SyncAll();
     load(kUnit);
     store(kUnit);
@@ -62,7 +65,11 @@ int main(int argc, char** argv) {
     if (argc != 5) return 1;
     const auto cores = static_cast<uint32_t>(std::atoi(argv[1]));
     const auto each = [&](const char* bytes) { return std::strtoull(bytes, nullptr, 10) / cores; };
-    const Share share{each(argv[2]), each(argv[3]), std::atoi(argv[4]) != 0};
+    Share share{each(argv[2]), each(argv[3]), std::atoi(argv[4]) != 0};
+    if (share.barrier) {
+        share.read -= std::min<uint64_t>(share.read, kUnit);
+        share.written -= std::min<uint64_t>(share.written, 2 * kUnit);
+    }
     ascendc_emulator::Options options;  // all cores copy the same memory
     options.check_memory = options.check_sync = false;
     auto* memory = static_cast<uint8_t*>(ascendc_emulator::GmAlloc(kMaxTile + kUnit));
