@@ -508,12 +508,14 @@ def test_global_pooling_of_small_planes(planes: int, dtype: np.dtype) -> None:
 def assert_same_as_channels_last(
     shape: tuple[int, ...], kernel: int, rest: tuple[Any, ...], dtype: np.dtype
 ) -> None:
-    """Of a gradient with special and tiny values, in which channels are neither many nor few."""
+    """Of a gradient with special and tiny values, in which channels are neither many nor few, also
+    where rows lie without gaps but planes do not."""
     rng = np.random.default_rng(shape[2] * shape[3])
     g, x = operands(shape, kernel, *rest[:3], dtype)
     g[:, 1::3] *= dtype.type(1e-4 if dtype == np.float16 else 1e-38)
     for i, special in enumerate([np.nan, np.inf, -0.0]):
         g[0, i, rng.integers(g.shape[2]), rng.integers(g.shape[3])] = special
+    g[0, 4] = -0.0
     channels_last = np.ascontiguousarray(g.transpose(0, 2, 3, 1)).transpose(0, 3, 1, 2)
     want = np.full(np.take(shape, (0, 2, 3, 1)), 7, dtype).transpose(0, 3, 1, 2)
     ag.avg_pool2d_backward(channels_last, x, kernel, *rest, grad_input=want)
@@ -521,13 +523,21 @@ def assert_same_as_channels_last(
     ag.avg_pool2d_backward(g, x, kernel, *rest, grad_input=result.array)
     assert_same_bits(result.array, want)
     result.assert_only_elements_written()
+    zeros = result.array[0, 4]
+    assert (zeros == 0).all() and not np.signbit(zeros).any()
+    rows = shape[2]
+    apart = place((*shape[:2], rows + 1, shape[3]), dtype, "contiguous", rng).array
+    behind = apart[:, :, rows].tobytes()
+    ag.avg_pool2d_backward(g, x, kernel, *rest, grad_input=apart[:, :, :rows])
+    assert_same_bits(apart[:, :, :rows], want)
+    assert apart[:, :, rows].tobytes() == behind
 
 
 # Rows of one to four vectors, full ones and others (vectors run across the ends of some of these on
 # narrow registers), and rows and planes that are too long for either, but not channels last.
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 @pytest.mark.parametrize("kernel", [3, 5])
-@pytest.mark.parametrize("count_include_pad, divisor", [(True, 0), (False, 0), (True, -3)])
+@pytest.mark.parametrize("count_include_pad, divisor", [(True, 4), (False, 0), (True, -3)])
 @pytest.mark.parametrize(
     "height, width",
     [
@@ -561,7 +571,9 @@ def test_windows_around_elements(
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 @pytest.mark.parametrize("padding", [0, 1, (0, 1), (1, 0)], ids=str)
 @pytest.mark.parametrize("ceil", [True, False])
-@pytest.mark.parametrize("count_include_pad, divisor", [(True, 0), (False, 0), (True, -3)])
+@pytest.mark.parametrize(
+    "count_include_pad, divisor", [(True, 0), (False, 0), (True, -3), (True, 4)]
+)
 @pytest.mark.parametrize(
     "shape",
     [

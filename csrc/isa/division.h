@@ -46,7 +46,9 @@ AG_INLINE Lanes multiply_add(Lanes x, Lanes y, Lanes z) {
     });
 }
 #endif
-// +0 for -0. Only where has_reciprocal() is true.
+
+// +0 for -0, which a product that is added to +0 costs nothing. Only where has_reciprocal() is
+// true.
 AG_INLINE Lanes by_products(Lanes x, Lanes high, Lanes rest) {
 #if defined(__FMA__)
     return multiply_add(x, high, multiply_add(x, rest, Lanes{}));

@@ -14,8 +14,8 @@ AG_INLINE Lanes joined(Lanes a, Lanes b) {
 }
 #endif
 
-// The sixteen that start kBack before p, 0 <= kBack < 16. Where a vector is a cache line, shifting
-// two is cheaper than a load across lines: p must be aligned.
+// The sixteen that start kBack before p, 0 <= kBack < 16. Where a vector is a cache line, and p
+// begins with one, shifting two is cheaper than a load across lines.
 template <int kBack>
 AG_INLINE Lanes load_before(const float* p) {
 #if defined(__AVX512F__)

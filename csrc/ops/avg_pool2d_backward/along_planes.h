@@ -2,14 +2,14 @@
 
 #include <algorithm>
 
-#include "isa/shuffle.h"
 #include "ops/avg_pool2d_backward/plane_quotients.h"
 
 namespace ascend_grad {
 namespace {
 
-// Windows around each element of planes without gaps: vectors run along whole planes, across the
-// ends of rows, and columns that a window does not have are masked.
+// Windows around each element of planes without gaps, for registers that are narrower than a
+// vector: vectors run along whole planes, across the ends of rows, and columns that a window does
+// not have are masked.
 template <class T>
 class PoolAlongPlanes : public PlaneQuotients<T> {
     using Base = PlaneQuotients<T>;
@@ -35,7 +35,14 @@ class PoolAlongPlanes : public PlaneQuotients<T> {
         std::fill_n(sums_ + kLanes + elements_, 3 * kLanes, 0.0f);
     }
 
+    // Columns of planes that this is for, at most (measured).
+    static constexpr int64_t most_columns(int64_t pad) {
+        if (sizeof(T) == 2) return pool_scratch::kPlaneColumns;
+        return pad == 1 ? 32 : 24;
+    }
+
     void run() {
+        static_assert(most_columns(1) <= kMostColumns && most_columns(2) <= kMostColumns);
         this->each_plane([&](const T* from, Sink<T>& sink, int64_t writable) {
             this->divide(from, quotients_ + kMargin);
             if (pad_ == 1) {
@@ -75,22 +82,13 @@ class PoolAlongPlanes : public PlaneQuotients<T> {
             store_raw(to + i, sum);
         }
     }
-    // The sums that lie kOffset elements from p, which is aligned, on.
-    template <int kOffset>
-    static AG_INLINE Lanes load_beside(const float* p) {
-        if constexpr (kOffset <= 0) {
-            return load_before<-kOffset>(p);
-        } else {
-            return load_before<kLanes - kOffset>(p + kLanes);
-        }
-    }
     // sum, and then the columns from kOffset of the window's middle on.
     template <int kOffset, int kPad>
     AG_INLINE Lanes add_columns(Lanes sum, const float* p, int column) const {
         if constexpr (kOffset > kPad) {
             return sum;
         } else {
-            Lanes x = load_beside<kOffset>(p);
+            Lanes x = load(p + kOffset);
             if constexpr (kOffset != 0) {
                 const uint32_t* mask = masks_[kOffset < 0 ? kOffset + kPad : kOffset + kPad - 1];
                 x = keep(x, mask + column);

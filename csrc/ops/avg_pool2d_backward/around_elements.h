@@ -17,7 +17,6 @@ template <class T>
 class PoolAroundElements : public PoolPlanes<T> {
     using Base = PoolPlanes<T>;
     using Base::plan_;
-    using Base::streaming_;
     using Base::uses_reciprocals_;
 
   public:
@@ -30,17 +29,6 @@ class PoolAroundElements : public PoolPlanes<T> {
             std::fill_n(quotients_ + (kMostPad + rows) * kPitch, kMostPad * kPitch, 0.0f);
             prepare_division<vectors>();
         });
-    }
-
-    // Whether this pays (measured): where a vector is a register, and elsewhere where rows fill
-    // seven eighths of their vectors or are longer than what PoolAlongPlanes is for.
-    static bool pays(const AvgPool2dBackward::Plan& plan) {
-        const int64_t columns = plan.width.extent;
-        const int64_t most = sizeof(T) == 2        ? pool_scratch::kPlaneColumns
-                             : plan.width.pad == 1 ? 32
-                                                   : 24;
-        const bool fills = !kIsCompact && columns * 8 >= round_up(columns, kLanes) * 7;
-        return kRegisters == 1 || fills || columns > most;
     }
 
     void run() {
@@ -112,7 +100,7 @@ class PoolAroundElements : public PoolPlanes<T> {
             place_before = place;
         }
     }
-    // n elements, none of them from `end` on.
+    // The first n elements, and zeros; memory from `end` on is not touched.
     static AG_INLINE Lanes load_up_to(const T* p, int n, [[maybe_unused]] const T* end) {
         if (n == kLanes) return load(p);
 #if !defined(__AVX512F__)
@@ -177,6 +165,10 @@ class PoolAroundElements : public PoolPlanes<T> {
       private:
         Lanes vectors_[kVectors];
 #else
+        Sums() {
+            set(-1, {});
+            set(kVectors, {});
+        }
         AG_INLINE void set(int v, Lanes sum) {
             store_raw(floats_ + (v + 1) * kLanes, sum);
         }
@@ -186,48 +178,39 @@ class PoolAroundElements : public PoolPlanes<T> {
         }
 
       private:
-        float floats_[(kVectors + 2) * kLanes] = {};
+        float floats_[(kVectors + 2) * kLanes];  // zeros before and behind
 #endif
     };
     template <int kVectors, int kPad>
     AG_NOINLINE void write(int64_t writable, Sink<T>& sink) const {
         constexpr int kPitch = kVectors * kLanes;
-        const int columns = columns_, most = (Sink<T>::kReserve - kPitch) / columns;
         const float* from = quotients_ + (kMostPad - kPad) * kPitch;
         Sums<kVectors> sums[kTogether];
-        for (int left = static_cast<int>(plan_.height.extent), rows; left > 0; left -= rows) {
-            rows = left < most ? left : most;
-            T* out = sink.reserve(rows * columns + kPitch);
-            const T* const end = out + (streaming_ ? rows * columns + kPitch : writable);
-            for (int r = 0; r < rows; r += kTogether) {
-                const int n = kTogether < rows - r ? kTogether : rows - r;
-                for (int i = 0; i < n; ++i, from += kPitch) {
-                    AG_EACH (v, kVectors) {
-                        const float* p = from + v * kLanes;
-                        Lanes sum = load(p);
-                        AG_EACH (k, 2 * kPad) sum = sum + load(p + (k + 1) * kPitch);
-                        sums[i].set(v, sum);
-                    }
-                }
-                for (int i = 0; i < n; ++i, out += columns)
-                    write_row<kVectors, kPad>(out, end, sums[i]);
-            }
-            sink.commit(rows * columns);
-            writable -= rows * columns;
-        }
+        this->each_piece(writable, sink, kPitch, 1,
+                         [&](T* out, const T* end, int rows) AG_INLINE_LAMBDA {
+                             for (int r = 0; r < rows; r += kTogether) {
+                                 const int n = kTogether < rows - r ? kTogether : rows - r;
+                                 for (int i = 0; i < n; ++i, from += kPitch) {
+                                     AG_EACH (v, kVectors) {
+                                         const float* p = from + v * kLanes;
+                                         Lanes sum = load(p);
+                                         AG_EACH (k, 2 * kPad)
+                                             sum = sum + load(p + (k + 1) * kPitch);
+                                         sums[i].set(v, sum);
+                                     }
+                                 }
+                                 for (int i = 0; i < n; ++i, out += columns_)
+                                     write_row<kVectors, kPad>(out, end, sums[i]);
+                             }
+                         });
     }
     template <int kVectors, int kPad>
     AG_INLINE void write_row(T* out, const T* end, const Sums<kVectors>& sums) const {
         const bool is_whole = out + kVectors * kLanes <= end;
         AG_EACH (i, kVectors / 2) {
             const auto x = pair_of_columns<kVectors, kPad>(sums, 2 * i);
-            T* const to = out + i * kPairLanes;
-            if (2 * i + 2 < kVectors || is_whole) {
-                prefetch_stores(to, kPairLanes);
-                store_packed(to, x);
-            } else {
-                store_first_packed(to, x, columns_ - i * kPairLanes);
-            }
+            this->store_part(out + i * kPairLanes, x, 2 * i + 2 < kVectors || is_whole,
+                             columns_ - i * kPairLanes);
         }
         if constexpr (kVectors % 2 != 0) {
             const Lanes x = add_columns<kPad>(sums, kVectors - 1);
@@ -250,8 +233,8 @@ class PoolAroundElements : public PoolPlanes<T> {
         }
     }
     // The columns beside each of vector v, from the first to kOffset.
-    template <int kPad, int kOffset = kPad, class Sums>
-    static AG_INLINE Lanes add_columns(const Sums& sums, int v) {
+    template <int kPad, int kOffset = kPad, class Row>
+    static AG_INLINE Lanes add_columns(const Row& sums, int v) {
         const Lanes x = sums.template beside<kOffset>(v);
         if constexpr (kOffset == -kPad) {
             return x;
@@ -260,10 +243,10 @@ class PoolAroundElements : public PoolPlanes<T> {
         }
     }
     // The same of the even columns, or the odd ones, that vectors v and v + 1 hold.
-    template <int kPad, int kOdd, int kOffset = kPad, class Sums>
-    static AG_INLINE Lanes add_split_columns(const Sums& sums, int v) {
-        constexpr int kColumn = kOdd + kOffset, kIsOdd = kColumn & 1;
-        const Lanes x = sums.template beside<(kColumn - kIsOdd) / 2>(v + kIsOdd);
+    template <int kPad, int kOdd, int kOffset = kPad, class Row>
+    static AG_INLINE Lanes add_split_columns(const Row& sums, int v) {
+        constexpr int kColumn = kOdd + kOffset, kParity = kColumn & 1;
+        const Lanes x = sums.template beside<(kColumn - kParity) / 2>(v + kParity);
         if constexpr (kOffset == -kPad) {
             return x;
         } else {

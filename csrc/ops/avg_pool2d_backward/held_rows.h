@@ -15,7 +15,6 @@ class PoolHeldRows : public PlaneQuotients<T> {
     using Base = PlaneQuotients<T>;
     using Base::plan_;
     using Base::row_windows_;
-    using Base::streaming_;
     using Base::windows_;
 
   public:
@@ -80,38 +79,27 @@ class PoolHeldRows : public PlaneQuotients<T> {
     template <int kPad, int kVectors>
     AG_NOINLINE void write(int64_t writable, Sink<T>& sink) const {
         const int columns = columns_, row_windows = row_windows_;
-        const int most = (Sink<T>::kReserve - kVectors * kPairLanes) / columns / 2 * 2;
         const float* from = quotients_ + kMargin - (kPad == 0 ? row_windows : 0);
         auto before = load_row<kPad, kVectors>(from);
-        for (int left = static_cast<int>(plan_.height.extent), rows; left > 0; left -= rows) {
-            rows = left < most ? left : most;
-            T* out = sink.reserve(rows * columns + kVectors * kPairLanes);
-            const T* const end =
-                out + (streaming_ ? rows * columns + kVectors * kPairLanes : writable);
-            const auto set = [&](const Row<kVectors>& sums) AG_INLINE_LAMBDA {
-                const bool is_whole = out + kVectors * kPairLanes <= end;
-                AG_EACH (i, kVectors) {
-                    const auto x = columns_of<kPad>(sums.windows[i]);
-                    T* const to = out + i * kPairLanes;
-                    if (i + 1 < kVectors || is_whole) {
-                        prefetch_stores(to, kPairLanes);
-                        store_packed(to, x);
-                    } else {
-                        store_first_packed(to, x, columns - i * kPairLanes);
-                    }
-                }
-                out += columns;
-            };
-            for (int r = 0; r < rows; r += 2) {
-                from += row_windows;
-                const auto row = load_row<kPad, kVectors>(from);
-                set(kPad == 0 ? add(before, row) : before);
-                if (r + 1 < rows) set(kPad == 0 ? row : add(before, row));
-                before = row;
-            }
-            sink.commit(rows * columns);
-            writable -= rows * columns;
-        }
+        this->each_piece(writable, sink, kVectors * kPairLanes, 2,
+                         [&](T* out, const T* end, int rows) AG_INLINE_LAMBDA {
+                             const auto set = [&](const Row<kVectors>& sums) AG_INLINE_LAMBDA {
+                                 const bool is_whole = out + kVectors * kPairLanes <= end;
+                                 AG_EACH (i, kVectors) {
+                                     this->store_part(
+                                         out + i * kPairLanes, columns_of<kPad>(sums.windows[i]),
+                                         i + 1 < kVectors || is_whole, columns - i * kPairLanes);
+                                 }
+                                 out += columns;
+                             };
+                             for (int r = 0; r < rows; r += 2) {
+                                 from += row_windows;
+                                 const auto row = load_row<kPad, kVectors>(from);
+                                 set(kPad == 0 ? add(before, row) : before);
+                                 if (r + 1 < rows) set(kPad == 0 ? row : add(before, row));
+                                 before = row;
+                             }
+                         });
     }
 
     const int columns_;

@@ -29,7 +29,7 @@ struct AvgPool2dBackwardKernel {
             case Op::Traversal::kPickedPlanes:
                 return run_tiles<PoolPickedPlanes<T>>(plan, addresses, streaming, begin, end);
             case Op::Traversal::kAroundElements:
-                return PoolAroundElements<T>::pays(plan)
+                return sums_whole_vectors(plan)
                            ? run_planes<PoolAroundElements<T>>(plan, addresses, streaming, begin,
                                                                end)
                            : run_planes<PoolAlongPlanes<T>>(plan, addresses, streaming, begin, end);
@@ -46,6 +46,15 @@ struct AvgPool2dBackwardKernel {
     static constexpr Op::Kernels kernels() { return {run}; }
 
   private:
+    // Of windows around elements, whether rows are summed in whole vectors, or along planes.
+    // Measured: where a vector is a register; where rows fill seven eighths of their vectors, but
+    // on the baseline of x86-64; and where they are too long for the latter.
+    static bool sums_whole_vectors(const Op::Plan& plan) {
+        const int64_t columns = plan.width.extent;
+        const bool fills = !kIsCompact && columns * 8 >= round_up(columns, kLanes) * 7;
+        return kRegisters == 1 || fills ||
+               columns > PoolAlongPlanes<T>::most_columns(plan.width.pad);
+    }
     // Of a gradient that tasks make dense, or as it lies.
     template <class Tile>
     static void run_planes(const Op::Plan& plan, void* const* addresses, bool streaming,

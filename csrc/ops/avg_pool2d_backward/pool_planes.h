@@ -22,7 +22,8 @@ class PoolCounts {
         high_[to] = high_[from];
         rest_[to] = rest_[from];
     }
-    // x / counts from place i on, +0 for -0. By products: unless x is tiny.
+    // x / counts from place i on, +0 for -0; by_products(): where x is not tiny and counts have
+    // reciprocals.
     AG_INLINE Lanes divide(Lanes x, int i) const { return x / load(counts_ + i) + Lanes{}; }
     AG_INLINE Lanes by_products(Lanes x, int i) const {
         return ascend_grad::by_products(x, load(high_ + i), load(rest_ + i));
@@ -34,7 +35,7 @@ class PoolCounts {
     alignas(64) float rest_[kMost];
 };
 
-// One plane at a time, without gaps in both tensors.
+// One plane at a time, without gaps in either tensor.
 template <class T>
 class PoolPlanes : public PoolTile {
     using Op = AvgPool2dBackward;
@@ -76,6 +77,34 @@ class PoolPlanes : public PoolTile {
             if (!kMayBeTiny<T> || !tiny.found()) return;
         }
         set([&](Lanes x, int i) AG_INLINE_LAMBDA { return counts.divide(x, i); });
+    }
+
+    // Calls function(out, end, rows) for pieces of a plane's results, all but the last of them a
+    // multiple of `unit` rows: rows from `out` on, of which vectors may be written up to `end`, the
+    // last row's `pitch` elements where the caller's memory goes on so far.
+    template <class Function>
+    AG_INLINE void each_piece(int64_t writable, Sink<T>& sink, int pitch, int unit,
+                              const Function& function) const {
+        const auto columns = static_cast<int>(plan_.width.extent);
+        const int most = (Sink<T>::kReserve - pitch) / columns / unit * unit;
+        for (int left = static_cast<int>(plan_.height.extent), rows; left > 0; left -= rows) {
+            rows = left < most ? left : most;
+            const int elements = rows * columns;
+            T* const out = sink.reserve(elements + pitch);
+            function(out, out + (streaming_ ? elements + pitch : writable), rows);
+            sink.commit(elements);
+            writable -= elements;
+        }
+    }
+    // Whole, or n elements.
+    static AG_INLINE void store_part(T* to, const typename Packed<T>::Type& x, bool is_whole,
+                                     int n) {
+        if (is_whole) {
+            prefetch_stores(to, kPairLanes);
+            store_packed(to, x);
+        } else {
+            store_first_packed(to, x, n);
+        }
     }
 
     const int elements_;  // of a plane of grad_input
