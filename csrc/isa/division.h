@@ -71,16 +71,34 @@ class TinyLanes {
             return (Register)(rank < least ? rank : least);
         });
     }
+#if defined(__AVX512F__)
+    // Of 32 at once.
+    AG_INLINE void look_at_bfloat16(__m512i bits) {
+        const __m512i rank = _mm512_add_epi16(_mm512_add_epi16(bits, bits), _mm512_set1_epi16(-1));
+        least_words_ = _mm512_min_epu16(least_words_, rank);
+    }
+#endif
     bool found() const {
         uint32_t ranks[kLanes];
         std::memcpy(ranks, &least_, sizeof(ranks));
         uint32_t least = ~0u;
         for (uint32_t rank : ranks) least = rank < least ? rank : least;
+#if defined(__AVX512F__)
+        uint16_t words[2 * kLanes];
+        std::memcpy(words, &least_words_, sizeof(words));
+        for (uint16_t word : words) {
+            const uint32_t rank = static_cast<uint32_t>(word) << 16;
+            least = rank < least ? rank : least;
+        }
+#endif
         return least < (127u - 64u) << 24;
     }
 
   private:
     Lanes least_ = each_register([](int) { return (Register)~RegisterBits{}; });
+#if defined(__AVX512F__)
+    __m512i least_words_ = _mm512_set1_epi16(-1);
+#endif
 };
 }  // namespace
 }  // namespace ascend_grad

@@ -164,27 +164,12 @@ AG_INLINE LanePair split(__m512i bits, BFloat16) {
     return {{{(Register)_mm512_slli_epi32(bits, 16)}},
             {{(Register)_mm512_maskz_mov_epi16(kHighWords, bits)}}};
 }
-// Of 32 elements, or of the first n, the others being 0, the even ones and the odd ones.
-template <class T>
-AG_INLINE LanePair load_split(const T* p) {
-    return split(load_pair(p));
-}
-AG_INLINE LanePair load_split(const BFloat16* p) {
-    return split(_mm512_loadu_si512(p), BFloat16{});
-}
-template <class T>
-AG_INLINE LanePair load_first_split(const T* p, int n) {
-    return split(load_first_pair(p, n));
-}
-AG_INLINE LanePair load_first_split(const BFloat16* p, int n) {
-    return split(_mm512_maskz_loadu_epi16(first_pair_lanes(n), p), BFloat16{});
-}
 template <>
 AG_INLINE LanePair permuted_as<BFloat16>(LanePair x) {
     return split(x);
 }
 AG_INLINE LanePair load_permuted(const BFloat16* p) {
-    return load_split(p);
+    return split(_mm512_loadu_si512(p), BFloat16{});
 }
 template <>
 AG_INLINE PairVector pack_permuted<BFloat16>(LanePair x) {

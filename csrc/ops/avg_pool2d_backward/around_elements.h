@@ -108,30 +108,52 @@ class PoolAroundElements : public PoolPlanes<T> {
 #endif
         return load_first(p, n);
     }
+#if defined(__AVX512F__)
+    // The even ones of the first n elements of 32 and the odd ones, and zeros.
+    template <class LookAt>
+    static AG_INLINE LanePair load_columns(const T* p, int n, const LookAt& look_at) {
+        if constexpr (std::is_same_v<T, BFloat16>) {
+            const __m512i bits = n == kPairLanes ? _mm512_loadu_si512(p)
+                                                 : _mm512_maskz_loadu_epi16(first_pair_lanes(n), p);
+            look_at([&](TinyLanes& tiny) AG_INLINE_LAMBDA { tiny.look_at_bfloat16(bits); });
+            return split(bits, BFloat16{});
+        } else {
+            const LanePair x = n == kPairLanes ? load_pair(p) : load_first_pair(p, n);
+            look_at([&](TinyLanes& tiny) AG_INLINE_LAMBDA {
+                tiny.look_at(x.low);
+                tiny.look_at(x.high);
+            });
+            return split(x);
+        }
+    }
+#endif
     template <int kVectors>
     AG_NOINLINE void divide(const T* from) {
         constexpr int kPitch = kVectors * kLanes;
         const int columns = columns_;
         const T* const end = from + plan_.height.extent * columns;
         const uintptr_t ahead = plan_.prefetch;
-        this->divide_by(counts_, [&](const auto& quotient) AG_INLINE_LAMBDA {
+        this->divide_by(counts_, [&](const auto& quotient, const auto& look_at) AG_INLINE_LAMBDA {
             const uint16_t* counts = counts_of_rows_;
             float* to = quotients_ + kMostPad * kPitch;
             const auto set = [&](Lanes x, int i)
                                  AG_INLINE_LAMBDA { store_raw(to + i, quotient(x, *counts + i)); };
             for (const T* row = from; row < end; row += columns, to += kPitch, ++counts) {
                 AG_EACH (v, kVectors) {
-                    const T* p = row + v * kLanes;
-                    const int n = v + 1 < kVectors ? kLanes : columns - v * kLanes;
+                    const int begin = v * kLanes;
+                    const T* const p = row + begin;
                     if constexpr (!kSplits<kVectors>) {
                         prefetch<Cache::kFirst>(p, ahead, 1);
-                        set(load_up_to(p, n, end), v * kLanes);
+                        const Lanes x =
+                            load_up_to(p, v + 1 < kVectors ? kLanes : columns - begin, end);
+                        look_at([&](TinyLanes& tiny) AG_INLINE_LAMBDA { tiny.look_at(x); });
+                        set(x, begin);
                     } else if (v % 2 == 0) {
                         prefetch<Cache::kFirst>(p, ahead, 1);
-                        const int m = v + 2 < kVectors ? kPairLanes : columns - v * kLanes;
-                        const LanePair x = m == kPairLanes ? load_split(p) : load_first_split(p, m);
-                        set(x.low, v * kLanes);
-                        set(x.high, (v + 1) * kLanes);
+                        const int n = v + 2 < kVectors ? kPairLanes : columns - begin;
+                        const LanePair x = load_columns(p, n, look_at);
+                        set(x.low, begin);
+                        set(x.high, begin + kLanes);
                     }
                 }
             }

@@ -26,15 +26,19 @@ class PlaneQuotients : public PoolPlanes<T> {
 
     // Sets a plane's quotients, and zeros up to a vector behind the last one.
     AG_NOINLINE void divide(const T* from, float* to) const {
-        this->divide_by(counts_, [&](const auto& quotient) AG_INLINE_LAMBDA {
+        this->divide_by(counts_, [&](const auto& quotient, const auto& look_at) AG_INLINE_LAMBDA {
             const int n = windows_, mask = counts_mask_;
             const uintptr_t ahead = plan_.prefetch;
+            const auto set = [&](Lanes x, int i) AG_INLINE_LAMBDA {
+                look_at([&](TinyLanes& tiny) AG_INLINE_LAMBDA { tiny.look_at(x); });
+                store_raw(to + i, quotient(x, i & mask));
+            };
             int i = 0;
             for (; i + kLanes <= n; i += kLanes) {
                 prefetch<Cache::kFirst>(from + i, ahead, 1);
-                store_raw(to + i, quotient(load(from + i), i & mask));
+                set(load(from + i), i);
             }
-            if (i < n) store_raw(to + i, quotient(load_first(from + i, n - i), i & mask));
+            if (i < n) set(load_first(from + i, n - i), i);
         });
     }
 

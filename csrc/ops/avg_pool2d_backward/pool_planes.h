@@ -60,25 +60,27 @@ class PoolPlanes : public PoolTile {
                   (are_packed_ ? last_plane_ - plane : 1) * elements_);
         }
     }
-    // Calls set(quotient), and again where products were inexact: quotient(x, i) divides x by the
-    // counts from place i on and gives +0 for -0.
+    // Calls set(quotient, look_at), and again where products were inexact: quotient(x, i) divides x
+    // by the counts from place i on and gives +0 for -0; look_at(function) calls function(tiny) if
+    // that has to look at all that is divided.
     template <class Counts, class Set>
     AG_INLINE void divide_by(const Counts& counts, const Set& set) const {
+        const auto nothing = [](const auto&) AG_INLINE_LAMBDA {};
         if (factor_ != 0.0f) {
             const Lanes factor = splat(factor_);
-            return set([&](Lanes x, int) AG_INLINE_LAMBDA { return x * factor + Lanes{}; });
+            return set([&](Lanes x, int) AG_INLINE_LAMBDA { return x * factor + Lanes{}; },
+                       nothing);
         }
         if (uses_reciprocals_) {
             TinyLanes tiny;
-            set([&](Lanes x, int i) AG_INLINE_LAMBDA {
-                if (kMayBeTiny<T>) tiny.look_at(x);
-                return counts.by_products(x, i);
-            });
+            set([&](Lanes x, int i) AG_INLINE_LAMBDA { return counts.by_products(x, i); },
+                [&](const auto& look) AG_INLINE_LAMBDA {
+                    if (kMayBeTiny<T>) look(tiny);
+                });
             if (!kMayBeTiny<T> || !tiny.found()) return;
         }
-        set([&](Lanes x, int i) AG_INLINE_LAMBDA { return counts.divide(x, i); });
+        set([&](Lanes x, int i) AG_INLINE_LAMBDA { return counts.divide(x, i); }, nothing);
     }
-
     // Calls function(out, end, rows) for pieces of a plane's results, all but the last of them a
     // multiple of `unit` rows: rows from `out` on, of which vectors may be written up to `end`, the
     // last row's `pitch` elements where the caller's memory goes on so far.
