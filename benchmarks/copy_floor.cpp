@@ -1,7 +1,7 @@
 // What copying alone costs in the emulator's model: as many bytes read and written as a launch
 // moves, on as many cores, every copy large and at a multiple of 512 bytes, nothing computed. With
-// a barrier, the last of these bytes are partial sums that go out before it, and in again and a
-// result out behind it.
+// a barrier, the last of these bytes are partial sums, stored before it and loaded behind it, and a
+// result.
 //
 //     copy_floor cores bytes_read bytes_written barriers   # prints cycles
 #include <algorithm>

@@ -109,7 +109,7 @@ class PoolAroundElements : public PoolPlanes<T> {
         return load_first(p, n);
     }
 #if defined(__AVX512F__)
-    // The even ones of the first n elements of 32 and the odd ones, and zeros.
+    // Of the first n elements of 32, and zeros, the even columns and the odd ones.
     template <class LookAt>
     static AG_INLINE LanePair load_columns(const T* p, int n, const LookAt& look_at) {
         if constexpr (std::is_same_v<T, BFloat16>) {

@@ -61,8 +61,8 @@ class PoolPlanes : public PoolTile {
         }
     }
     // Calls set(quotient, look_at), and again where products were inexact: quotient(x, i) divides x
-    // by the counts from place i on and gives +0 for -0; look_at(function) calls function(tiny) if
-    // that has to look at all that is divided.
+    // by the counts from place i on and gives +0 for -0; look_at(look) calls look(tiny), which
+    // shows a TinyLanes all that is divided, where that matters.
     template <class Counts, class Set>
     AG_INLINE void divide_by(const Counts& counts, const Set& set) const {
         const auto nothing = [](const auto&) AG_INLINE_LAMBDA {};
@@ -82,8 +82,8 @@ class PoolPlanes : public PoolTile {
         set([&](Lanes x, int i) AG_INLINE_LAMBDA { return counts.divide(x, i); }, nothing);
     }
     // Calls function(out, end, rows) for pieces of a plane's results, all but the last of them a
-    // multiple of `unit` rows: rows from `out` on, of which vectors may be written up to `end`, the
-    // last row's `pitch` elements where the caller's memory goes on so far.
+    // multiple of `unit` rows. Nothing may be written from `end` on, which often lies `pitch`
+    // elements behind where the last row begins, or farther.
     template <class Function>
     AG_INLINE void each_piece(int64_t writable, Sink<T>& sink, int pitch, int unit,
                               const Function& function) const {
@@ -98,7 +98,7 @@ class PoolPlanes : public PoolTile {
             writable -= elements;
         }
     }
-    // Whole, or n elements.
+    // A pair of vectors of results, whole or its first n elements.
     static AG_INLINE void store_part(T* to, const typename Packed<T>::Type& x, bool is_whole,
                                      int n) {
         if (is_whole) {

@@ -81,7 +81,7 @@ void cut_channels(Op::Plan& plan, const TensorView& grad_input, int64_t size) {
     plan.streaming_fits = plan.transposes || plan.holds_rows || fills_lines;
 }
 
-// Whose vectors of quotients run across the ends of rows.
+// Whose tasks have whole planes.
 bool has_whole_planes(Op::Traversal traversal) {
     return traversal == Op::Traversal::kAroundElements ||
            traversal == Op::Traversal::kPickedPlanes || traversal == Op::Traversal::kHeldRows;
