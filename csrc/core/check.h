@@ -10,9 +10,9 @@
 
 namespace ascend_grad {
 
-std::string to_string(const int64_t* values, int count);  // "(4, 2)"
-std::string shape_text(const TensorView& view);
-const char* dtype_text(const TensorView& view);
+[[gnu::cold]] std::string to_string(const int64_t* values, int count);  // "(4, 2)"
+[[gnu::cold]] std::string shape_text(const TensorView& view);
+[[gnu::cold]] const char* dtype_text(const TensorView& view);
 
 // Scratch memory as a caller gives it; sizes in bytes.
 struct GivenWorkspace {
@@ -78,10 +78,10 @@ class Checker {
     // that suits its dtype, and the workspace is there, large enough and apart from them.
     Status ready_to_run(const GivenWorkspace& workspace) const;
 
-    Status invalid(int index, std::string text) const {
+    [[gnu::cold]] Status invalid(int index, std::string text) const {
         return invalid(name_of(index), std::move(text));
     }
-    Status invalid(const Name& parameter, std::string text) const;
+    [[gnu::cold]] Status invalid(const Name& parameter, std::string text) const;
 
   private:
     // A result that exists only as a description is spoken of as the input that it follows.
@@ -90,7 +90,7 @@ class Checker {
     Status view_is_inside_storage(Tensors tensors) const;
     // `ranges` of all tensors; empty ones of those that the check leaves out.
     Status output_overlaps_nothing(int index, const AddressRange* ranges) const;
-    Status fail(StatusCode code, const char* parameter, std::string text) const;
+    [[gnu::cold]] Status fail(StatusCode code, const char* parameter, std::string text) const;
 
     const OperatorInfo& info_;
     const Arguments& args_;

@@ -41,7 +41,8 @@ class [[nodiscard]] Status {
     Status() = default;
     // Names as the entry spells them, `parameter` "" when the rule concerns no single parameter.
     // `text`: the rule, what was given, what is allowed.
-    Status(StatusCode code, const char* operator_name, const char* parameter, std::string text);
+    [[gnu::cold]] Status(StatusCode code, const char* operator_name, const char* parameter,
+                         std::string text);
 
     bool ok() const { return failure_ == nullptr; }
     StatusCode code() const;
@@ -55,7 +56,7 @@ class [[nodiscard]] Status {
   private:
     struct Failure;
     struct Delete {
-        void operator()(const Failure* failure) const;
+        [[gnu::cold]] void operator()(const Failure* failure) const;
     };
     std::unique_ptr<const Failure, Delete> failure_;
 };
