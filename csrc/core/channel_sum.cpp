@@ -61,12 +61,20 @@ int64_t shared_block(const ChannelSumPlan& plan) {
     return std::clamp(wanted, kFewestSummed, kSharedSumBlock);
 }
 
+// Rows of a block: up to `most`; where they can be, as many in each, so that threads share evenly.
+int64_t block_rows(int64_t rows, int64_t most) {
+    most = std::clamp<int64_t>(most, 1, rows);
+    for (int64_t n = most; 2 * n > most; --n)
+        if (rows % n == 0) return n;
+    return most;
+}
+
 void cut_into_blocks(ChannelSumPlan& plan) {
     const bool are_many = plan.rows * divide_up(plan.row_length, kSumBlock) >= kManyBlocks;
     const int64_t shared = shared_block(plan);
     plan.chunk = even_block(plan.row_length, are_many ? kSumBlock : shared);
     plan.chunks_per_row = divide_up(plan.row_length, plan.chunk);
-    plan.rows_per_block = std::clamp<int64_t>(shared / plan.row_length, 1, plan.rows);
+    plan.rows_per_block = block_rows(plan.rows, shared / plan.row_length);
     plan.blocks = divide_up(plan.rows, plan.rows_per_block) * plan.chunks_per_row;
 }
 

@@ -36,6 +36,7 @@ struct RowTasks {
 
 bool shares_are_even(const ChannelSumPlan& plan, int64_t outer, int64_t tiles, int threads,
                      double uneven) {
+    if (threads == 1) return true;
     if (plan.chunks_per_row != 1 || plan.rows % plan.rows_per_block == 0)
         return are_even(outer * tiles, threads, uneven);
     const RowTasks of(plan, tiles);

@@ -89,6 +89,18 @@ bool reach_of(const TensorView& view, int64_t& lowest, int64_t& highest) {
     return true;
 }
 
+// Whether each index steps over all that those behind it reach: most views, told fast.
+bool is_in_order(const TensorView& view) {
+    int64_t reach = data_type_size(view.dtype);
+    for (int i = view.rank - 1; i >= 0; --i) {
+        if (view.shape[i] == 1) continue;
+        const int64_t step = magnitude(view.strides[i]);
+        if (step < reach) return false;
+        reach += step * (view.shape[i] - 1);
+    }
+    return true;
+}
+
 int add_terms(const TensorView& view, Term* terms, int count) {
     for (int i = 0; i < view.rank; ++i) {
         if (view.shape[i] > 1 && view.strides[i] != 0) {
@@ -130,10 +142,10 @@ void set_shape(TensorView& view, int64_t rank, const int64_t* shape, const int64
     view.numel = 1;
     rank = std::max<int64_t>(rank, 0);
     const int64_t stored = std::min<int64_t>(rank, kMaxRank);
-    const bool is_empty = std::find(shape, shape + rank, 0) != shape + rank;
-    bool fits = true, is_negative = false;
+    bool fits = true, is_negative = false, is_empty = false;
     for (int64_t i = rank - 1; i >= 0; --i) {
         is_negative = is_negative || shape[i] < 0;
+        is_empty = is_empty || shape[i] == 0;
         if (i < stored) {
             const int64_t stride = strides != nullptr ? strides[i] : view.numel;
             view.shape[i] = shape[i];
@@ -219,6 +231,7 @@ bool share_memory(const TensorView& a, const TensorView& b) {
 }
 
 bool overlaps_itself(const TensorView& view) {
+    if (is_in_order(view)) return false;
     const int64_t size = data_type_size(view.dtype);
     Term terms[2 * kMaxRank];
     for (int i = 0; i < view.rank; ++i) {

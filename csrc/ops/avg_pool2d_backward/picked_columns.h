@@ -22,8 +22,10 @@ class PickedColumns {
     };
 
     explicit PickedColumns(int width) : width_(width) {
-        for (int i = 0; i < width * kLine; ++i)
-            Line::set_place(places_[i / kLine], i % kLine, i / width);
+        for (int window = 0, column = 0; window < kLine; ++window) {
+            for (int i = 0; i < width; ++i, ++column)
+                Line::set_place(places_[column / kLine], column % kLine, window);
+        }
     }
 
     // Columns of a pair.
