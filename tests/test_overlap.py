@@ -91,27 +91,33 @@ def test_same_address_and_another_dtype() -> None:
     assert_overlap_refused(SOFTMAX, made, "grad_output", "out")
 
 
+def shape_of(strides: tuple[int, ...]) -> tuple[int, ...]:
+    return (4, 4) if len(strides) == 2 else (4, 1, 4)
+
+
 @pytest.mark.parametrize(
-    "strides", [(0, 4), (16, 0), (4, 4), (8, 4), (12, 4), (4, 12), (-4, 4), (17, 2), (20, 6)]
+    "strides",
+    [(0, 4), (16, 0), (4, 4), (8, 4), (12, 4), (4, 12), (-4, 4), (17, 2), (20, 6), (12, 0, 4)],
 )
-def test_a_result_that_overlaps_itself(strides: tuple[int, int]) -> None:
+def test_a_result_that_overlaps_itself(strides: tuple[int, ...]) -> None:
     memory = np.zeros(256, np.uint8)
-    out = np.ndarray((4, 4), FLOAT32, memory, 64, strides)
-    made = {"grad_output": np.ones((4, 4), FLOAT32), "output": np.ones((4, 4), FLOAT32), "dim": 1}
+    shape = shape_of(strides)
+    out = np.ndarray(shape, FLOAT32, memory, 64, strides)
+    made = {"grad_output": np.ones(shape, FLOAT32), "output": np.ones(shape, FLOAT32), "dim": 1}
     with pytest.raises(ag.ParamInvalidError, match=r"(?i)out.*overlap") as caught:
         ag.softmax_backward(**made, out=out)
     assert caught.value.parameter == "out" and not memory.any()
 
 
 @pytest.mark.parametrize(
-    "strides", [(16, 4), (4, 16), (20, 5), (-16, 4), (4, 20), (12, 44), (44, 8)]
+    "strides", [(16, 4), (4, 16), (20, 5), (-16, 4), (4, 20), (12, 44), (44, 8), (16, 0, 4)]
 )
-def test_strides_that_only_look_like_overlap(strides: tuple[int, int]) -> None:
+def test_strides_that_only_look_like_overlap(strides: tuple[int, ...]) -> None:
     """(12, 44): rows and columns interleave, yet no two elements share a byte."""
     memory = np.zeros(400, np.uint8)
-    out = np.ndarray((4, 4), FLOAT32, memory, 128, strides)
+    out = np.ndarray(shape_of(strides), FLOAT32, memory, 128, strides)
     rng = np.random.default_rng(0)
-    g, y = (rng.standard_normal((4, 4)).astype(FLOAT32) for _ in "gy")
+    g, y = (rng.standard_normal(out.shape).astype(FLOAT32) for _ in "gy")
     assert ag.softmax_backward(g, y, 1, out=out) is out
     assert (out == ag.softmax_backward(g, y, 1)).all()
 

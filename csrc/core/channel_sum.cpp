@@ -61,12 +61,13 @@ int64_t shared_block(const ChannelSumPlan& plan) {
     return std::clamp(wanted, kFewestSummed, kSharedSumBlock);
 }
 
-// Rows of a block: up to `most`; where they can be, as many in each, so that threads share evenly.
+// Rows of a block, up to `most`: so many that blocks are equal, which threads share more evenly,
+// unless they would have no more than half of that; else the last one has fewer.
 int64_t block_rows(int64_t rows, int64_t most) {
     most = std::clamp<int64_t>(most, 1, rows);
-    for (int64_t n = most; 2 * n > most; --n)
+    for (int64_t n = most; n > most / 2; --n)
         if (rows % n == 0) return n;
-    return most;
+    return even_part(rows, most);
 }
 
 void cut_into_blocks(ChannelSumPlan& plan) {

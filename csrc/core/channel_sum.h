@@ -140,7 +140,7 @@ struct Partials {
 // written, if any. No view is empty.
 void plan_channel_sum(ChannelSumPlan& plan, const TensorView* const* views, int operands, int sums);
 
-// Units of equal work, and the task that begins at one or next to it: the last block has fewer
+// Units of equal work, and the task that begins at one or next to it: the last block may have fewer
 // rows.
 int64_t work_units(const ChannelSumPlan& plan);
 int64_t task_at(const ChannelSumPlan& plan, int64_t unit);

@@ -89,14 +89,12 @@ bool reach_of(const TensorView& view, int64_t& lowest, int64_t& highest) {
     return true;
 }
 
-// Whether each index steps over all that those behind it reach: most views, told fast.
-bool is_in_order(const TensorView& view) {
-    int64_t reach = data_type_size(view.dtype);
-    for (int i = view.rank - 1; i >= 0; --i) {
-        if (view.shape[i] == 1) continue;
-        const int64_t step = magnitude(view.strides[i]);
-        if (step < reach) return false;
-        reach += step * (view.shape[i] - 1);
+// Whether each term steps over all that those before it reach, and over `size`.
+bool are_nested(const Term* terms, int count, int64_t size) {
+    int64_t reach = size;
+    for (int i = 0; i < count; ++i) {
+        if (terms[i].coefficient < reach) return false;
+        reach += terms[i].coefficient * terms[i].bound;
     }
     return true;
 }
@@ -231,22 +229,17 @@ bool share_memory(const TensorView& a, const TensorView& b) {
 }
 
 bool overlaps_itself(const TensorView& view) {
-    if (is_in_order(view)) return false;
     const int64_t size = data_type_size(view.dtype);
     Term terms[2 * kMaxRank];
     for (int i = 0; i < view.rank; ++i) {
         if (view.shape[i] > 1 && view.strides[i] == 0) return true;
     }
-    int count = add_terms(view, terms, 0);
+    const int count = add_terms(view, terms, 0);
+    std::reverse(terms, terms + count);  // mostly the order of memory
+    if (are_nested(terms, count, size)) return false;
     std::sort(terms, terms + count,
               [](const Term& a, const Term& b) { return a.coefficient < b.coefficient; });
-    int64_t reach = size;  // of all smaller dimensions together
-    bool nested = true;
-    for (int i = 0; i < count; ++i) {
-        nested = nested && terms[i].coefficient >= reach;
-        reach += terms[i].coefficient * terms[i].bound;
-    }
-    if (nested) return false;
+    if (are_nested(terms, count, size)) return false;
     // Two indices meet when their difference d is not zero and |sum(d * stride)| < size. Take the
     // first dimension with d > 0 in turn, leave out the earlier ones, and shift the later ones to d
     // + bound >= 0.

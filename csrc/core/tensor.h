@@ -69,7 +69,7 @@ AddressRange addresses_of(const TensorView& view);
 // True when some byte belongs to both views. Exact up to a bounded search, beyond which it says
 // true.
 bool share_memory(const TensorView& a, const TensorView& b);
-// True when two different indices of the view reach a common byte.
+// True when two different indices of the view, which is not empty, reach a common byte.
 bool overlaps_itself(const TensorView& view);
 
 }  // namespace ascend_grad

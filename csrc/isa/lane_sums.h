@@ -84,7 +84,8 @@ class LaneSums {
     void part_lanes() {
         const int gap = whole_ - channels_, shift = head_ > 0 ? kPairLanes - head_ : 0;
         Row row[kSums];
-        AG_EACH (k, kSums) std::fill_n(row[k], kPairLanes + whole_ + kPairLanes, 0.0f);
+        // What lies behind the last channel is added, but not stored.
+        AG_EACH (k, kSums) std::fill_n(row[k] + whole_, kPairLanes, 0.0f);
         int lane = lanes_;
         for (; lane > 0 && (lane - 1) * gap >= shift; --lane) part_lane(lane - 1, shift, row);
         for (int first = 0; first < lane; ++first) part_lane(first, shift, row);

@@ -42,7 +42,7 @@ struct Case {
     }
 };
 
-// Batch normalisation whose blocks have several rows, the last one fewer.
+// Batch normalisation whose blocks have several rows, the last one perhaps fewer.
 void test_shares(const Case& c) {
     set_thread_limit(c.threads);
     TensorView view;
@@ -53,6 +53,13 @@ void test_shares(const Case& c) {
     ChannelSumPlan plan{};
     plan_channel_sum(plan, views, 2, 2);
     c.require(plan.chunks_per_row == 1, "blocks do not have whole rows");
+    const int64_t of_block = plan.rows_per_block, most_rows = kSharedSumBlock / plan.row_length;
+    c.require(of_block == 1 || of_block <= most_rows, "a block has too many elements");
+    c.require(plan.blocks == divide_up(plan.rows, of_block), "blocks are not all rows");
+    for (int64_t n = std::min(most_rows, plan.rows); n > most_rows / 2; --n) {
+        c.require(plan.rows % n != 0 || plan.rows % of_block == 0,
+                  "blocks are not equal, though they could be");
+    }
 
     constexpr int64_t kElementBytes = 2 * sizeof(float);
     const int64_t units = work_units(plan);
@@ -80,7 +87,7 @@ int main() {
     const Processor here = processor();
     test_runs();
     set_processor(here);
-    test_shares({16, 256, 14, 2});
+    for (int64_t images : {11, 16, 17}) test_shares({images, 256, 14, 2});
     std::mt19937 random(1);
     const auto any = [&](int64_t from, int64_t to) {
         return from + static_cast<int64_t>(random() % static_cast<uint64_t>(to - from + 1));
