@@ -1,10 +1,10 @@
-"""What a small call costs where the caches hold its code, and after they were filled with other data.
+"""What a small call costs where a near cache holds its code, and where other data are there.
 
     python benchmarks/cold_calls.py [MiB]
 
 Calls of the grid's smallest cases in float32, with results given: right after each other, and each
 after reading as many MiB (8), as calls are that follow work on large arrays. "nothing" is a call of
-an empty Python function. Medians, one thread.
+an empty Python function; all times include the clock's. Medians, one thread.
 """
 
 from __future__ import annotations
