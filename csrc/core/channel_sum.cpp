@@ -24,7 +24,7 @@ constexpr int64_t kManyBlocks = 32;
 // Where something is written threads had better share blocks than channels (measured): they are cut
 // smaller to make kWantedBlocks.
 constexpr int64_t kWantedBlocks = 4;
-constexpr int64_t kFewestSummed = 128;               // elements of such a block, at least
+constexpr int64_t kFewestSummed = 128;               // elements of such a block, about
 constexpr int64_t kFewestSummedTogether = 32 << 10;  // of such blocks of all channels, about
 
 void view_as_channels_and_rows(ChannelSumPlan& plan, const TensorView* const* views) {
