@@ -6,8 +6,9 @@ that of the bytes, and these at most 1.02 of the least, from 4 MiB on.
     python benchmarks/device_survey.py --suites networks     # layers of well-known networks alone
 
 The problems are those of `ascend-grad bench` (its grid and suites) and ones of random sizes, of 4
-to 80 MiB, in float32 and float16 (bfloat16 costs the same). "copied" counts the problems that miss
-the time where a program does, too, that only copies (see device_costs.py).
+to 80 MiB, in float32 and float16 (bfloat16 costs the same). "floor" counts the problems that miss
+the time where a program does, too, that copies evenly and computes what none is without (see
+device_costs.py).
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ TIME, BYTES = 1.15, 1.02
 class Figures(NamedTuple):
     case: str
     ratio: float
-    copied: float | None  # None: holds the time
+    floor: float | None  # None: holds the time
     beyond: float  # bytes moved over the least
 
 
@@ -68,24 +69,24 @@ def arguments_of(case: Case, dtype: str) -> list[Any]:
     return [np.ones(case.pooled_shape, x.dtype), x, *given, 0]
 
 
-def measure(case: Case, dtype: str, copier: list[str]) -> Figures:
+def measure(case: Case, dtype: str, program: list[str]) -> Figures:
     arguments = arguments_of(case, dtype)
     least, launches = device_costs.call(case.operator, arguments, SOC)
     (launch,) = launches  # of contiguous tensors
     moved = launch["bytes_read"] + launch["bytes_written"]
-    ratio, copied = launch["cycles"] / launch["bound_cycles"], None
+    ratio, floor = launch["cycles"] / launch["bound_cycles"], None
     if round(ratio, 2) > TIME:
-        copied = device_costs.copied(case.operator, arguments, launches, copier)
-    return Figures(case.label, ratio, copied, moved / least)
+        floor = device_costs.floor(case.operator, arguments, launches, program)
+    return Figures(case.label, ratio, floor, moved / least)
 
 
 def row(name: str, figures: list[Figures]) -> str:
     worst = max(figures, key=lambda f: f.ratio)
     in_time = sum(round(f.ratio, 2) <= TIME for f in figures)
-    copied = sum(f.copied is not None and round(f.copied, 2) > TIME for f in figures)
+    out_of_reach = sum(f.floor is not None and round(f.floor, 2) > TIME for f in figures)
     in_bytes = sum(round(f.beyond, 2) <= BYTES for f in figures)
     mean = geometric_mean(f.ratio for f in figures)
-    cells = [name, len(figures), f"{mean:.2f}", in_time, copied, in_bytes]
+    cells = [name, len(figures), f"{mean:.2f}", in_time, out_of_reach, in_bytes]
     return "| " + " | ".join(map(str, cells)) + f" | {worst.ratio:.2f}: {worst.case} |"
 
 
@@ -99,14 +100,14 @@ def main() -> None:
     os.environ["ASCENDC_EMULATOR"] = "nochecks"
     found: dict[tuple[str, str, int], list[Figures]] = defaultdict(list)
     with tempfile.TemporaryDirectory() as folder:
-        copier = device_costs.build_copier(folder)
+        program = device_costs.build_floor(folder)
         for case in cases(options.suites, options.seeds):
             for dtype in DTYPES:
                 mib = moved_bytes(case, dtype) / MIB
                 if case.operator in options.ops and BANDS[0] <= mib < BANDS[-1]:
                     band = max(least for least in BANDS if least <= mib)
-                    found[case.operator, dtype, band].append(measure(case, dtype, copier))
-    heads = ("operator, dtype, from MiB on", "problems", "mean", f"<= {TIME}", f"copied > {TIME}",
+                    found[case.operator, dtype, band].append(measure(case, dtype, program))
+    heads = ("operator, dtype, from MiB on", "problems", "mean", f"<= {TIME}", f"floor > {TIME}",
              f"<= {BYTES}", "worst")  # fmt: skip
     print("| " + " | ".join(heads) + " |\n" + "|---" * len(heads) + "|")
     for operator, dtype, band in sorted(found):
@@ -120,7 +121,7 @@ def main() -> None:
         ]:
             print(
                 f"{operator} {f.case} {dtype}: {f.ratio:.2f}, {f.beyond:.3f} of the least bytes"
-                + (f", copied {f.copied:.2f}" if f.copied else "")
+                + (f", floor {f.floor:.2f}" if f.floor else "")
             )
 
 

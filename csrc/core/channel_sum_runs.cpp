@@ -50,7 +50,7 @@ void choose_group_of_run(ChannelSumPlan& plan, int64_t size, bool from_memory) {
         positions_of_lane = !is_narrow ? 1 : writes && lanes == kSumLanes ? 4 : 2;
         plan.prefetch = kFarGroupsBytes;
     } else {
-        if (is_narrow && writes && lanes > 1) positions_of_lane = 1;
+        if (writes) positions_of_lane = 1;
         plan.prefetch = kFarLoadsBytes;
     }
     plan.position_group = positions_of_lane * kSumLanes;

@@ -59,15 +59,22 @@ bool walks_short_runs(const Op::Plan& plan) {
            saturated_bytes(plan.rows.extent[inner], size) <= kShortBytes;
 }
 
-// Whether results are transposed that had better be copied: ones that are not streamed, or of few
-// rows next to each other (measured).
+// Whether results are transposed that had better be copied: ones that are not streamed, or lie so
+// that few rows are next to each other; where processors prefer that, all but of few or short rows
+// (measured).
 bool transposes_near(const Op::Plan& plan) {
-    constexpr int64_t kShortBytes = 256;
+    constexpr int64_t kShortBytes = 256, kLongBytes = 1024, kShortRow = 32;
     const int inner = plan.rows.count - 1;
-    if (plan.traversal == Op::Traversal::kAlongToAcross)
-        return !streaming_pays(plan.bytes, false, Gain::kOnceNotKept);
-    return plan.traversal == Op::Traversal::kAcrossToAlong &&
-           saturated_bytes(plan.rows.extent[inner], data_type_size(plan.dtype)) <= kShortBytes;
+    const int64_t run = saturated_bytes(plan.rows.extent[inner], data_type_size(plan.dtype));
+    switch (plan.traversal) {
+        case Op::Traversal::kAlongToAcross:
+            return !streaming_pays(plan.bytes, false, Gain::kOnceNotKept) ||
+                   (processor().copies_transposed && run >= kLongBytes && plan.length > kShortRow);
+        case Op::Traversal::kAcrossToAlong:
+            return run <= kShortBytes;
+        default:
+            return false;
+    }
 }
 
 // The axes of a call, outermost first: as they lie in that operand.

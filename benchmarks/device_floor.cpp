@@ -1,0 +1,149 @@
+// What a launch takes at least in the emulator's model: as many bytes read and written as it moves,
+// on as many cores, every copy large and at a multiple of 32 bytes from a multiple of 512 on, and
+// the arithmetic that no kernel of the operator is without, in instructions for whole tiles. With a
+// barrier, the last of these bytes are partial sums, stored before it and loaded behind it, and a
+// result.
+//
+//     device_floor cores bytes_read bytes_written barriers [elements...]    # prints cycles
+//
+// An instruction of each tile makes its share of so many floats.
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <vector>
+
+#include "ascendc_emulator.h"
+#include "kernel_operator.h"
+
+using namespace AscendC;
+
+namespace {
+
+constexpr uint32_t kUnit = 512;  // bytes
+constexpr uint32_t kBuffers = 4;
+constexpr uint32_t kMaxTile = 16384;  // bytes
+constexpr uint32_t kFloats = 8192;    // of an instruction, at most
+
+struct Share {
+    uint64_t read, written;  // bytes of a core
+    bool barrier;
+    std::vector<double> elements;
+};
+
+// What part of a core's share the tiles before the i-th are. The first ones and the last ones may
+// be small, each twice as large as its neighbour, since nothing goes on beside their copies.
+class Tiles {
+  public:
+    Tiles(uint64_t count, int small) : begins_{0} {
+        for (uint64_t i = 0; i < count; ++i) {
+            const auto from_end = static_cast<double>(std::min(i, count - 1 - i));
+            begins_.push_back(begins_.back() + std::exp2(std::min(0.0, from_end - small)));
+        }
+        for (double& begin : begins_) begin /= begins_.back();
+    }
+    uint64_t count() const { return begins_.size() - 1; }
+    double begin(uint64_t i) const { return begins_[i]; }
+    uint32_t part(double all, uint64_t tile, uint32_t unit) const {
+        const auto up_to = [&](uint64_t i) {
+            return static_cast<uint64_t>(all * begins_[i]) / unit * unit;
+        };
+        return static_cast<uint32_t>(up_to(tile + 1) - up_to(tile));
+    }
+
+  private:
+    std::vector<double> begins_;
+};
+
+void work(uint8_t* memory, const Share* share, const Tiles* tiles) {
+    TPipe pipe;
+    TQue<TPosition::VECIN, kBuffers> inputs;
+    TQue<TPosition::VECOUT, kBuffers> results;
+    TBuf<TPosition::VECCALC> floats;
+    pipe.InitBuffer(inputs, kBuffers, kMaxTile + kUnit);  // tiles are not quite equal
+    pipe.InitBuffer(results, kBuffers, kMaxTile + kUnit);
+    pipe.InitBuffer(floats, kFloats * sizeof(float));
+    GlobalTensor<uint8_t> all;
+    all.SetGlobalBuffer(memory);
+    const auto load = [&](uint32_t bytes) {
+        LocalTensor<uint8_t> tile = inputs.AllocTensor<uint8_t>();
+        if (bytes > 0) DataCopy(tile, all, bytes);
+        inputs.EnQue(tile);
+    };
+    const auto make = [&](uint64_t tile) {
+        LocalTensor<uint8_t> input = inputs.DeQue<uint8_t>();
+        LocalTensor<uint8_t> result = results.AllocTensor<uint8_t>();
+        LocalTensor<float> x = floats.Get<float>();
+        for (const double elements : share->elements) {
+            const uint32_t count = tiles->part(elements, tile, 1);
+            if (count > 0) Muls(x, x, 1.0f, static_cast<int32_t>(std::min(count, kFloats)));
+        }
+        results.EnQue(result);
+        inputs.FreeTensor(input);
+    };
+    const auto store = [&](uint32_t bytes) {
+        LocalTensor<uint8_t> tile = results.DeQue<uint8_t>();
+        if (bytes > 0) DataCopy(all, tile, bytes);
+        results.FreeTensor(tile);
+    };
+    const auto bytes_of = [&](uint64_t bytes, uint64_t tile) {
+        return tiles->part(static_cast<double>(bytes), tile, 32);
+    };
+    const uint64_t ahead = std::min<uint64_t>(kBuffers - 1, tiles->count());
+    for (uint64_t i = 0; i < ahead; ++i) load(bytes_of(share->read, i));
+    for (uint64_t i = 0; i < tiles->count(); ++i) {
+        make(i);
+        if (i + ahead < tiles->count()) load(bytes_of(share->read, i + ahead));
+        store(bytes_of(share->written, i));
+    }
+    if (!share->barrier) return;
+    const auto exchange = [&](uint32_t loaded) {
+        load(loaded);
+        results.EnQue(results.AllocTensor<uint8_t>());
+        LocalTensor<uint8_t> tile = inputs.DeQue<uint8_t>();
+        inputs.FreeTensor(tile);
+        store(kUnit);
+    };
+    exchange(0);
+    SyncAll();
+    exchange(kUnit);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    if (argc < 5) return 1;
+    const auto cores = static_cast<uint32_t>(std::atoi(argv[1]));
+    const auto each = [&](const char* bytes) { return std::strtoull(bytes, nullptr, 10) / cores; };
+    Share share{each(argv[2]), each(argv[3]), std::atoi(argv[4]) != 0, {}};
+    double most = static_cast<double>(std::max(share.read, share.written)) / kMaxTile;
+    for (int i = 5; i < argc; ++i) {
+        share.elements.push_back(std::atof(argv[i]) / cores);
+        most = std::max(most, share.elements.back() / kFloats);
+    }
+    if (share.barrier) {
+        share.read -= std::min<uint64_t>(share.read, kUnit);
+        share.written -= std::min<uint64_t>(share.written, 2 * kUnit);
+    }
+    ascendc_emulator::Options options;  // all cores copy the same memory
+    options.check_memory = options.check_sync = false;
+    auto* memory = static_cast<uint8_t*>(ascendc_emulator::GmAlloc(kMaxTile + kUnit));
+    const auto fewest = static_cast<uint64_t>(std::ceil(most));
+    double least = 1e300;
+    for (int small = 0; small < 4; ++small) {
+        for (int step = 0; step < 9; ++step) {  // up to sixteen times as many tiles
+            const auto count =
+                2 * small + static_cast<uint64_t>(static_cast<double>(fewest) * std::exp2(step / 2.0));
+            const Tiles tiles(count, small);
+            const auto result = ascendc_emulator::run(__CCE_AICORE__, "floor", cores, options, work,
+                                                      memory, &share, &tiles);
+            for (const auto& report : result.reports) std::puts(report.text().c_str());
+            if (!result.ok()) return 1;
+            least = std::min(least, result.cost.cycles);
+        }
+    }
+    std::printf("%.0f\n", least);
+    ascendc_emulator::GmFree(memory);
+    return 0;
+}
