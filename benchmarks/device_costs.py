@@ -7,7 +7,7 @@
 A cell: estimated time, its ratio to the time of the bytes moved at full bandwidth, and the pipe
 that is busiest on the slowest core, with its share of the time. `+n%`: GM bytes beyond the least.
 `floor`: the ratio that as many bytes in large even copies, and the arithmetic that no kernel of the
-operator is without, have on as many 910B cores, with a barrier where there is a workspace for sums
+operator is without, have on all 910B cores, with a barrier where there is a workspace for sums
 (device_floor.cpp, compiled by CXX or g++).
 """
 
@@ -29,6 +29,7 @@ import numpy as np
 from ascend_grad import _core
 
 DTYPES = {"float32": np.float32, "float16": np.float16, "bfloat16": ml_dtypes.bfloat16}
+CORES = 48  # of 910B
 PRODUCTS = {"ascend910b": "910B", "ascend310p": "310P", "ascend910": "910A"}
 CHANNEL_SHAPES = [
     ((32, 64, 56, 56),),
@@ -156,7 +157,7 @@ def floor(operator: str, arguments: list[Any], launches: list[Any], program: lis
     """The ratio for 910B, of one launch."""
     (launch,) = launches
     plan = getattr(ag.explain, operator)(*arguments, device="emulator", soc="ascend910b")
-    counts = [launch["blocks"], launch["bytes_read"], launch["bytes_written"]]
+    counts = [CORES, launch["bytes_read"], launch["bytes_written"]]
     counts += [int(plan["workspace_size"] > 0), *least_work(operator, arguments)]
     cycles = subprocess.check_output([*program, *map(str, counts)], text=True)
     return float(cycles) / launch["bound_cycles"]
