@@ -6,14 +6,15 @@
 
 A cell: estimated time, its ratio to the time of the bytes moved at full bandwidth, and the pipe
 that is busiest on the slowest core, with its share of the time. `+n%`: GM bytes beyond the least.
-`floor`: the ratio that as many bytes in large even copies, and the arithmetic that no kernel of the
-operator is without, have on all 910B cores, with a barrier where there is a workspace for sums
-(device_floor.cpp, compiled by CXX or g++).
+`floor`: the ratio of a program that moves as many bytes, but in even copies, and does the arithmetic
+that no kernel of the operator is without, on all 910B cores, with a barrier where there is a
+workspace for sums (device_floor.cpp, compiled by CXX or g++).
 """
 
 from __future__ import annotations
 
 import argparse
+import math
 import os
 import re
 import shlex
@@ -29,8 +30,8 @@ import numpy as np
 from ascend_grad import _core
 
 DTYPES = {"float32": np.float32, "float16": np.float16, "bfloat16": ml_dtypes.bfloat16}
-CORES = 48  # of 910B
-PRODUCTS = {"ascend910b": "910B", "ascend310p": "310P", "ascend910": "910A"}
+SOC = "ascend910b"  # of the aim
+PRODUCTS = {SOC: "910B", "ascend310p": "310P", "ascend910": "910A"}
 CHANNEL_SHAPES = [
     ((32, 64, 56, 56),),
     ((64, 512, 7, 7),),
@@ -78,7 +79,7 @@ def arguments_of(operator: str, case: tuple[Any, ...], dtype: Any, soc: str) -> 
         kernel, stride, padding = rest
         extents = [(size + 2 * padding - kernel) // stride + 1 for size in shape[-2:]]
         g = np.ones((*shape[:-2], *extents), dtype)
-        rest = [kernel, stride, padding, False, True, 0, 0 if soc == "ascend910b" else 2]
+        rest = [kernel, stride, padding, False, True, 0, 0 if soc == SOC else 2]
     else:
         g = x
     if operator == "prelu_backward":
@@ -122,7 +123,7 @@ def cell(least: float, launches: list[Any]) -> str:
 
 def build_floor(folder: str) -> list[str]:
     """The command that runs device_floor.cpp, compiled for 910B."""
-    config = [sys.executable, "-m", "ascend_grad", "config", "--emulator", "--soc", "ascend910b"]
+    config = [sys.executable, "-m", "ascend_grad", "config", "--emulator", "--soc", SOC]
     flags = subprocess.check_output([*config, "--cflags", "--libs"], text=True)
     source, program = Path(__file__).with_name("device_floor.cpp"), f"{folder}/device_floor"
     compiler = os.environ.get("CXX", "g++")
@@ -131,39 +132,64 @@ def build_floor(folder: str) -> list[str]:
 
 
 def least_work(operator: str, arguments: list[Any]) -> list[int]:
-    """How many floats each instruction makes that no kernel is without, in one tile for all.
+    """How many floats each instruction makes that no kernel is without once both inputs are there.
 
-    Inputs of 16 bit are made float and results rounded; sums are added up, as a tree or element by
-    element.
+    The last input of 16 bit is made float, results are rounded, and sums are added up as a tree or
+    element by element.
     """
-    n = arguments[1].size
-    casts = [n] * (arguments[1].dtype.itemsize == 2)
-    if operator == "softmax_backward":  # products, their sums, difference, result
-        return [*casts, *casts, n, n, n, n, *casts]
-    if operator == "batch_norm_reduce_backward":  # sum of dy; x - mean, product, its sum
-        return [*casts, *casts, n, n, n, n]
-    if operator == "prelu_backward":  # comparison, two products, two choices, sum
-        return [*casts, *casts, n, n, n, n, n, n, *casts]
+    x = arguments[1]
+    n = x.size
+    casts = [n] * (x.itemsize == 2)
+    if operator == "softmax_backward":  # products, their sums, differences, results
+        sums = n - n // x.shape[arguments[2]]
+        return [*casts, n, sums, n, n, *casts]
+    if operator == "batch_norm_reduce_backward":  # products, their sum
+        return [*casts, n, n]
+    if operator == "prelu_backward":  # two products, two choices, one perhaps of 16 bit, a sum
+        return [*casts, n, n, n, n, n * x.itemsize // 4, *casts]
+    if operator == "avg_pool2d_backward":
+        return least_pooling(arguments)
+    raise ValueError(operator)
+
+
+def least_pooling(arguments: list[Any]) -> list[int]:
+    """Quotients; where neighbours lie under the same windows one sum of these for all, over columns
+    and then rows; from a row's different sums its elements. A row may be stored again and again."""
     grad, x, kernel, stride = arguments[:4]
-    # Quotients; as many sums of two as add up the windows over an element, along columns and rows.
-    windows = -(-kernel // stride)
-    additions = (windows - 1).bit_length()
-    columns = grad.size // grad.shape[-1] * x.shape[-1]
-    work = [grad.size] * (1 + len(casts)) + [columns] * additions
-    return [*work, *[n] * max(additions, 1), *casts]
+    planes, (grad_rows, grad_columns) = math.prod(x.shape[:-2]), grad.shape[-2:]
+    kinds = 1 if kernel % stride == 0 else 2  # of elements, from one window to the next
+    rows, columns = (min(a, kinds * b) for a, b in zip(x.shape[-2:], grad.shape[-2:], strict=True))
+    sums = planes * rows * columns
+    casts = x.itemsize == 2
+
+    def additions(windows: int) -> int:
+        """Over an element there are kernel // stride windows at least. Sums of runs that begin, or
+        end, where blocks of them do make any other of two."""
+        return min((min(max(kernel // stride, 1), windows) - 1).bit_length(), 2)
+
+    work = [grad.size] * (1 + casts)
+    work += [planes * grad_rows * columns] * additions(grad_columns)
+    work += [sums] * (additions(grad_rows) + casts)
+    return (
+        work if columns == x.shape[-1] else [*work, planes * rows * x.shape[-1] * x.itemsize // 4]
+    )
 
 
-def floor(operator: str, arguments: list[Any], launches: list[Any], program: list[str]) -> float:
-    """The ratio for 910B, of one launch."""
+def floor(
+    operator: str, arguments: list[Any], launches: list[Any], floor_program: list[str]
+) -> float:
+    """The ratio for 910B, of one launch with these bytes and, if this one has it, an exchange."""
     (launch,) = launches
-    plan = getattr(ag.explain, operator)(*arguments, device="emulator", soc="ascend910b")
-    counts = [CORES, launch["bytes_read"], launch["bytes_written"]]
+    plan = getattr(ag.explain, operator)(*arguments, device="emulator", soc=SOC)
+    counts = [plan["cores"], launch["bytes_read"], launch["bytes_written"]]
     counts += [int(plan["workspace_size"] > 0), *least_work(operator, arguments)]
-    cycles = subprocess.check_output([*program, *map(str, counts)], text=True)
-    return float(cycles) / launch["bound_cycles"]
+    cycles = float(subprocess.check_output([*floor_program, *map(str, counts)], text=True))
+    if cycles > 1.005 * launch["cycles"]:
+        raise RuntimeError(f"{operator} takes less than its floor, {cycles}: {launch}")
+    return cycles / launch["bound_cycles"]
 
 
-def print_table(operator: str, cases: list[tuple[Any, ...]], program: list[str]) -> None:
+def print_table(operator: str, cases: list[tuple[Any, ...]], floor_program: list[str]) -> None:
     print(f"\n| {operator} | dtype |", " | ".join(PRODUCTS.values()), "| 910B floor |")
     print("|---" * (3 + len(PRODUCTS)) + "|")
     for case in cases:
@@ -177,8 +203,8 @@ def print_table(operator: str, cases: list[tuple[Any, ...]], program: list[str])
                     cells.append("no")
                     continue
                 cells.append(cell(least, launches))
-                if soc == "ascend910b" and len(launches) == 1:
-                    last = f"{floor(operator, arguments, launches, program):.2f}"
+                if soc == SOC and len(launches) == 1:
+                    last = f"{floor(operator, arguments, launches, floor_program):.2f}"
             print("|", " | ".join([text_of(case), name, *cells, last]), "|", flush=True)
 
 
@@ -196,8 +222,8 @@ def main() -> None:
     if options.svg:
         for operator in options.ops:
             os.environ["ASCENDC_EMULATOR"] = f"svg={options.svg / operator}.svg"
-            arguments = arguments_of(operator, SVG_CASES[operator], np.float32, "ascend910b")
-            call(operator, arguments, "ascend910b")
+            arguments = arguments_of(operator, SVG_CASES[operator], np.float32, SOC)
+            call(operator, arguments, SOC)
             # Sources by their path in the project, wherever it was built.
             picture = options.svg / f"{operator}.svg"
             picture.write_text(re.sub(r"[^ >]*/(?=kernels_ascendc/)", "", picture.read_text()))
@@ -208,9 +234,9 @@ def main() -> None:
         shape, *rest = options.case
         given.append((tuple(map(int, shape.split("x"))), *map(int, rest)))
     with tempfile.TemporaryDirectory() as folder:
-        program = build_floor(folder)
+        floor_program = build_floor(folder)
         for operator in options.ops:
-            print_table(operator, given or CASES[operator], program)
+            print_table(operator, given or CASES[operator], floor_program)
 
 
 if __name__ == "__main__":

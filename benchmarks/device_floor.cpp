@@ -1,7 +1,7 @@
-// What a launch takes at least in the emulator's model: as many bytes read and written as it moves,
-// every copy large and from a multiple of 512 bytes on, and the arithmetic that no kernel of the
-// operator is without, in instructions for whole tiles. With a barrier, the last of these bytes are
-// partial sums, stored before it and loaded behind it, and a result.
+// What a program takes in the emulator's model that moves as many bytes as a launch, every copy
+// from a multiple of 512 bytes on, and does some arithmetic in instructions for whole tiles: the
+// best of several ways to cut tiles. With a barrier, the last of these bytes are partial sums,
+// stored before it and loaded behind it, and a result.
 //
 //     device_floor cores bytes_read bytes_written barriers [elements...]    # prints cycles
 //
@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <utility>
 #include <vector>
 
 #include "ascendc_emulator.h"
@@ -21,10 +22,10 @@ using namespace AscendC;
 namespace {
 
 constexpr uint32_t kUnit = 512;  // bytes
-constexpr uint32_t kBuffers = 4;
-constexpr uint32_t kMaxTile = 16384;  // bytes
-constexpr uint32_t kFloats = 8192;    // of an instruction, at most
-constexpr uint16_t kArrived = 0;      // flag between cores
+constexpr uint32_t kMostBuffers = 4;
+constexpr uint32_t kFloats = 8192;     // of an instruction, at most
+constexpr uint32_t kRoom = 159 << 10;  // bytes for tiles, beside floats and sums
+constexpr uint16_t kArrived = 0;       // flag between cores
 
 struct Share {
     uint64_t read, written;  // bytes of a core
@@ -36,7 +37,7 @@ struct Share {
 // be small, each twice as large as its neighbour, since nothing goes on beside their copies.
 class Tiles {
   public:
-    Tiles(uint64_t count, int small) : begins_{0} {
+    Tiles(uint64_t count, int small, uint32_t buffers) : buffers(buffers), begins_{0} {
         for (uint64_t i = 0; i < count; ++i) {
             const auto from_end = static_cast<double>(std::min(i, count - 1 - i));
             begins_.push_back(begins_.back() + std::exp2(std::min(0.0, from_end - small)));
@@ -44,7 +45,6 @@ class Tiles {
         for (double& begin : begins_) begin /= begins_.back();
     }
     uint64_t count() const { return begins_.size() - 1; }
-    double begin(uint64_t i) const { return begins_[i]; }
     uint32_t part(double all, uint64_t tile, uint32_t unit) const {
         const auto up_to = [&](uint64_t i) {
             return static_cast<uint64_t>(all * begins_[i]) / unit * unit;
@@ -52,18 +52,25 @@ class Tiles {
         return static_cast<uint32_t>(up_to(tile + 1) - up_to(tile));
     }
 
+    // The largest.
+    uint32_t most(uint64_t all) const {
+        return part(static_cast<double>(all), count() / 2, 32) + 2 * kUnit;
+    }
+    uint32_t buffers;  // of each kind
+
   private:
     std::vector<double> begins_;
 };
 
 void work(uint8_t* memory, const Share* share, const Tiles* tiles) {
     TPipe pipe;
-    TQue<TPosition::VECIN, kBuffers> inputs;
-    TQue<TPosition::VECOUT, kBuffers> results;
+    TQue<TPosition::VECIN, kMostBuffers> inputs;
+    TQue<TPosition::VECOUT, kMostBuffers> results;
     TQue<TPosition::VECOUT, 1> sums;
     TBuf<TPosition::VECCALC> floats;
-    pipe.InitBuffer(inputs, kBuffers, kMaxTile + kUnit);  // tiles are not quite equal
-    pipe.InitBuffer(results, kBuffers, kMaxTile + kUnit);
+    const auto buffers = static_cast<uint8_t>(tiles->buffers);
+    pipe.InitBuffer(inputs, buffers, tiles->most(share->read));
+    pipe.InitBuffer(results, buffers, tiles->most(share->written));
     pipe.InitBuffer(sums, 1, kUnit);
     pipe.InitBuffer(floats, kFloats * sizeof(float));
     GlobalTensor<uint8_t> all;
@@ -100,7 +107,7 @@ void work(uint8_t* memory, const Share* share, const Tiles* tiles) {
     };
     // Loads come first; with a barrier the last results are stored while others' sums are awaited.
     const uint64_t count = tiles->count();
-    const uint64_t ahead = std::min<uint64_t>(kBuffers - 1, count);
+    const uint64_t ahead = std::min<uint64_t>(tiles->buffers - 1, count);
     const uint64_t late = share->barrier ? ahead : 0;
     for (uint64_t i = 0; i < ahead; ++i) load(bytes_of(share->read, i));
     for (uint64_t i = 0; i < count; ++i) {
@@ -126,40 +133,44 @@ int main(int argc, char** argv) {
     const auto cores = static_cast<uint32_t>(std::atoi(argv[1]));
     const auto each = [&](const char* bytes) { return std::strtoull(bytes, nullptr, 10) / cores; };
     Share share{each(argv[2]), each(argv[3]), std::atoi(argv[4]) != 0, {}};
-    double most = static_cast<double>(std::max(share.read, share.written)) / kMaxTile;
-    for (int i = 5; i < argc; ++i) {
-        share.elements.push_back(std::atof(argv[i]) / cores);
-        most = std::max(most, share.elements.back() / kFloats);
-    }
+    for (int i = 5; i < argc; ++i) share.elements.push_back(std::atof(argv[i]) / cores);
     if (share.barrier) {
         share.read -= std::min<uint64_t>(share.read, kUnit);
         share.written -= std::min<uint64_t>(share.written, 2 * kUnit);
     }
     ascendc_emulator::Options options;  // all cores copy the same memory
     options.check_memory = options.check_sync = false;
-    auto* memory = static_cast<uint8_t*>(ascendc_emulator::GmAlloc(kMaxTile + kUnit));
+    auto* memory = static_cast<uint8_t*>(ascendc_emulator::GmAlloc(kRoom));
     const auto cycles = [&](const Share& each_core, const Tiles& tiles) {
         const auto result = ascendc_emulator::run(__CCE_AICORE__, "floor", cores, options, work,
                                                   memory, &each_core, &tiles);
-        for (const auto& report : result.reports) std::puts(report.text().c_str());
+        for (const auto& report : result.reports)
+            std::fprintf(stderr, "%s\n", report.text().c_str());
         if (!result.ok()) std::exit(1);
         return result.cost.cycles;
     };
-    // Up to sixteen times as many tiles; without the barrier, which emulation takes long for.
+    // Without the barrier, which emulation takes long for; the best ones then have it.
     Share alone = share;
     alone.barrier = false;
-    double least = 1e300;
-    Tiles best(1, 0);
-    for (int small = 0; small < 4; small += 2) {
-        for (double more = 1; more <= 16; more *= 2) {
-            const auto count = static_cast<uint64_t>(std::ceil(most * more));
-            const Tiles tiles(count + 2 * static_cast<uint64_t>(small), small);
-            const double time = cycles(alone, tiles);
-            if (time < least) best = tiles;
-            least = std::min(least, time);
+    std::vector<std::pair<double, Tiles>> tried;
+    const uint64_t bytes = share.read + share.written;
+    for (const uint32_t buffers : {2u, 4u}) {
+        const uint64_t fewest = bytes / (kRoom / buffers - 5 * kUnit) + 1;
+        for (const int small : {0, 2}) {
+            for (uint64_t more = 1; more <= 16; more *= 2) {
+                const Tiles tiles(fewest * more + 2 * static_cast<uint64_t>(small), small, buffers);
+                tried.emplace_back(cycles(alone, tiles), tiles);
+            }
         }
     }
-    if (share.barrier) least = cycles(share, best);
+    const auto is_less = [](const auto& a, const auto& b) { return a.first < b.first; };
+    std::sort(tried.begin(), tried.end(), is_less);
+    double least = tried[0].first;
+    if (share.barrier) {
+        constexpr size_t kBest = 3;
+        least = 1e300;
+        for (size_t i = 0; i < kBest; ++i) least = std::min(least, cycles(share, tried[i].second));
+    }
     std::printf("%.0f\n", least);
     ascendc_emulator::GmFree(memory);
     return 0;

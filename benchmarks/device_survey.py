@@ -28,7 +28,6 @@ from ascend_grad.bench.problem import moved_bytes
 from ascend_grad.bench.random_cases import random_cases
 from ascend_grad.bench.report import geometric_mean
 
-SOC = "ascend910b"
 DTYPES = ("float32", "float16")
 SUITES = ("table", "networks", "shapes", "random")
 MIB = 1 << 20
@@ -62,21 +61,23 @@ def arguments_of(case: Case, dtype: str) -> list[Any]:
     attributes = case.attributes
     if case.operator != "avg_pool2d_backward":
         shaped = (case.shape, *attributes.values())
-        return device_costs.arguments_of(case.operator, shaped, device_costs.DTYPES[dtype], SOC)
+        return device_costs.arguments_of(
+            case.operator, shaped, device_costs.DTYPES[dtype], device_costs.SOC
+        )
     x = np.ones(case.shape, device_costs.DTYPES[dtype])
     names = ("kernel_size", "stride", "padding", "ceil_mode", "count_include_pad")
     given = [attributes[name] for name in (*names, "divisor_override")]
     return [np.ones(case.pooled_shape, x.dtype), x, *given, 0]
 
 
-def measure(case: Case, dtype: str, program: list[str]) -> Figures:
+def measure(case: Case, dtype: str, floor_program: list[str]) -> Figures:
     arguments = arguments_of(case, dtype)
-    least, launches = device_costs.call(case.operator, arguments, SOC)
+    least, launches = device_costs.call(case.operator, arguments, device_costs.SOC)
     (launch,) = launches  # of contiguous tensors
     moved = launch["bytes_read"] + launch["bytes_written"]
     ratio, floor = launch["cycles"] / launch["bound_cycles"], None
     if round(ratio, 2) > TIME:
-        floor = device_costs.floor(case.operator, arguments, launches, program)
+        floor = device_costs.floor(case.operator, arguments, launches, floor_program)
     return Figures(case.label, ratio, floor, moved / least)
 
 
@@ -100,13 +101,13 @@ def main() -> None:
     os.environ["ASCENDC_EMULATOR"] = "nochecks"
     found: dict[tuple[str, str, int], list[Figures]] = defaultdict(list)
     with tempfile.TemporaryDirectory() as folder:
-        program = device_costs.build_floor(folder)
+        floor_program = device_costs.build_floor(folder)
         for case in cases(options.suites, options.seeds):
             for dtype in DTYPES:
                 mib = moved_bytes(case, dtype) / MIB
                 if case.operator in options.ops and BANDS[0] <= mib < BANDS[-1]:
                     band = max(least for least in BANDS if least <= mib)
-                    found[case.operator, dtype, band].append(measure(case, dtype, program))
+                    found[case.operator, dtype, band].append(measure(case, dtype, floor_program))
     heads = ("operator, dtype, from MiB on", "problems", "mean", f"<= {TIME}", f"floor > {TIME}",
              f"<= {BYTES}", "worst")  # fmt: skip
     print("| " + " | ".join(heads) + " |\n" + "|---" * len(heads) + "|")

@@ -73,7 +73,7 @@ def test_planes_of_whole_lines(beyond: int, dtype: np.dtype) -> None:
 
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
-@pytest.mark.parametrize("channels", [5, 96, 260])
+@pytest.mark.parametrize("channels", [5, 32, 96, 260])
 def test_channels_that_are_transposed(channels: int, dtype: np.dtype) -> None:
     """Many positions, some or none of which are walked together."""
     check_four_axes((channels, 17, 19), "nhwc", "nchw", 0, dtype)

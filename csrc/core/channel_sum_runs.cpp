@@ -50,6 +50,7 @@ void choose_group_of_run(ChannelSumPlan& plan, int64_t size, bool from_memory) {
         positions_of_lane = !is_narrow ? 1 : writes && lanes == kSumLanes ? 4 : 2;
         plan.prefetch = kFarGroupsBytes;
     } else {
+        // Four take up to 1.6 times as long (4096x1024 in 16 bit), float 0.9 to 1.35 times.
         if (writes) positions_of_lane = 1;
         plan.prefetch = kFarLoadsBytes;
     }

@@ -27,8 +27,9 @@ struct Processor {
     // Whether softmax reads the next row while it writes one also of long rows of float from a
     // cache: there it takes 0.85 to 1 of the time (Granite Rapids), elsewhere up to 1.1 (Zen 5).
     bool reads_next_row;
-    // Whether results of softmax that lie across both inputs had better be made in panels even
-    // where they pass the caches: 0.5 to 1 of the time on Zen 4, elsewhere not measured.
+    // Whether results of softmax that lie across rows, along which both inputs lie, had better be
+    // made in panels even where they would pass the caches: 0.5 to 1 of the time on Zen 4,
+    // elsewhere not measured.
     bool copies_transposed;
     // What a call moves, at most, for its tensors to be expected in a cache: comes_from_memory().
     int64_t cached_bytes;

@@ -154,7 +154,6 @@ Processor processor_at(Place place) {
         other.into_second = !here.into_second;
         other.next_plane = NextPlane::kFromMemory;
         other.reads_next_row = !here.reads_next_row;
-        other.copies_transposed = !here.copies_transposed;
     }
     return other;
 }

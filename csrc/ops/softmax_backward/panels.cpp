@@ -59,18 +59,17 @@ bool walks_short_runs(const Op::Plan& plan) {
            saturated_bytes(plan.rows.extent[inner], size) <= kShortBytes;
 }
 
-// Whether results are transposed that had better be copied: ones that are not streamed, or lie so
-// that few rows are next to each other; where processors prefer that, all but of few or short rows
-// (measured).
+// Whether results are transposed that had better be copied (measured).
 bool transposes_near(const Op::Plan& plan) {
-    constexpr int64_t kShortBytes = 256, kLongBytes = 1024, kShortRow = 32;
+    constexpr int64_t kShortBytes = 256, kLongBytes = 1024, kShortLength = 32;
     const int inner = plan.rows.count - 1;
     const int64_t run = saturated_bytes(plan.rows.extent[inner], data_type_size(plan.dtype));
     switch (plan.traversal) {
-        case Op::Traversal::kAlongToAcross:
+        case Op::Traversal::kAlongToAcross:  // not streamed or, on some, not of few or short rows
             return !streaming_pays(plan.bytes, false, Gain::kOnceNotKept) ||
-                   (processor().copies_transposed && run >= kLongBytes && plan.length > kShortRow);
-        case Op::Traversal::kAcrossToAlong:
+                   (processor().copies_transposed && run >= kLongBytes &&
+                    plan.length > kShortLength);
+        case Op::Traversal::kAcrossToAlong:  // few rows are next to each other
             return run <= kShortBytes;
         default:
             return false;
