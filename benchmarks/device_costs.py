@@ -6,9 +6,9 @@
 
 A cell: estimated time, its ratio to the time of the bytes moved at full bandwidth, and the pipe
 that is busiest on the slowest core, with its share of the time. `+n%`: GM bytes beyond the least.
-`floor`: the ratio of a program that moves as many bytes, but in even copies, and does the arithmetic
-that no kernel of the operator is without, on all 910B cores, with a barrier where there is a
-workspace for sums (device_floor.cpp, compiled by CXX or g++).
+`floor`: the ratio of a program that moves as many bytes, but in even copies, and does the
+arithmetic that no kernel of the operator is without, on all 910B cores, with a barrier where there
+is a workspace for sums (device_floor.cpp, compiled by CXX or g++).
 """
 
 from __future__ import annotations
