@@ -184,7 +184,7 @@ def floor(
     counts = [plan["cores"], launch["bytes_read"], launch["bytes_written"]]
     counts += [int(plan["workspace_size"] > 0), *least_work(operator, arguments)]
     cycles = float(subprocess.check_output([*floor_program, *map(str, counts)], text=True))
-    if cycles > 1.005 * launch["cycles"]:
+    if cycles > 1.005 * launch["cycles"]:  # beyond what ratios are rounded to
         raise RuntimeError(f"{operator} takes less than its floor, {cycles}: {launch}")
     return cycles / launch["bound_cycles"]
 

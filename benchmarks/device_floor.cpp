@@ -23,7 +23,7 @@ namespace {
 
 constexpr uint32_t kUnit = 512;  // bytes
 constexpr uint32_t kMostBuffers = 4;
-constexpr uint32_t kFloats = 8192;     // of an instruction, at most
+constexpr uint32_t kFloats = 8192;     // of an instruction; more are not counted
 constexpr uint32_t kRoom = 159 << 10;  // bytes for tiles, beside floats and sums
 constexpr uint16_t kArrived = 0;       // flag between cores
 
