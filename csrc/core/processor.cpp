@@ -52,6 +52,7 @@ Processor processor_of(const Model& model) {
                                   : NextPlane::kNone;
     result.far_along_memory = is_zen5;
     result.copies_transposed = is_zen4;
+    result.divides_by_row = is_zen4;
     result.reads_next_row = model.vendor == Vendor::kIntel;
     // Elsewhere shorter rows gain nothing; of Intel's, up to a quarter in the second cache.
     result.aligned_bytes = model.vendor == Vendor::kIntel ? 1024 : kLongRun;

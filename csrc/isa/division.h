@@ -78,20 +78,20 @@ class TinyLanes {
         least_words_ = _mm512_min_epu16(least_words_, rank);
     }
 #endif
-    bool found() const {
+    AG_INLINE bool found() const {
+        constexpr uint32_t kBound = (127u - 64u) << 24;
+#if defined(__AVX512F__)
+        const auto bound = _mm512_set1_epi32(static_cast<int>(kBound));
+        const auto word_bound = _mm512_set1_epi16(static_cast<int16_t>(kBound >> 16));
+        return _mm512_cmplt_epu32_mask((__m512i)least_.r[0], bound) != 0 ||
+               _mm512_cmplt_epu16_mask(least_words_, word_bound) != 0;
+#else
         uint32_t ranks[kLanes];
         std::memcpy(ranks, &least_, sizeof(ranks));
-        uint32_t least = ~0u;
-        for (uint32_t rank : ranks) least = rank < least ? rank : least;
-#if defined(__AVX512F__)
-        uint16_t words[2 * kLanes];
-        std::memcpy(words, &least_words_, sizeof(words));
-        for (uint16_t word : words) {
-            const uint32_t rank = static_cast<uint32_t>(word) << 16;
-            least = rank < least ? rank : least;
-        }
+        for (uint32_t rank : ranks)
+            if (rank < kBound) return true;
+        return false;
 #endif
-        return least < (127u - 64u) << 24;
     }
 
   private:

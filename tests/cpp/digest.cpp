@@ -154,6 +154,7 @@ Processor processor_at(Place place) {
         other.into_second = !here.into_second;
         other.next_plane = NextPlane::kFromMemory;
         other.reads_next_row = !here.reads_next_row;
+        other.divides_by_row = true;
     }
     return other;
 }
@@ -342,7 +343,8 @@ int main(int argc, char** argv) {
                                      {{3, 7, 19, 15}, 3, 1, 1, false, true, -3, 0},
                                      {{2, 3, 18, 30}, 5, 1, 2, false, false, 0, 0},
                                      {{1, 5, 40, 62}, 3, 1, 1, false, false, 0, 0},
-                                     {{2, 3, 21, 37}, 5, 1, 2, false, true, 4, 0}};
+                                     {{2, 3, 21, 37}, 5, 1, 2, false, true, 4, 0},
+                                     {{2, 3, 21, 50}, 5, 1, 2, false, false, 0, 0}};
     Report report;
     for (DataType dtype : kDtypes) {
         if (std::strcmp(data_type_name(dtype), argv[2]) != 0) continue;

@@ -32,11 +32,18 @@ class PoolAroundElements : public PoolPlanes<T> {
     }
 
     void run() {
+        const bool pads_one = plan_.width.pad == 1;
+        [[maybe_unused]] const bool by_row = plan_.divides_by_row && uses_reciprocals_;
         with_vectors([&](auto vectors) {
             this->each_plane([&](const T* from, Sink<T>& sink, int64_t writable) {
+                if constexpr (kHolds<vectors>) {
+                    if (by_row) {
+                        return pads_one ? divide_and_write<vectors, 1>(from, writable, sink)
+                                        : divide_and_write<vectors, 2>(from, writable, sink);
+                    }
+                }
                 divide<vectors>(from);
-                if (plan_.width.pad == 1) return write<vectors, 1>(writable, sink);
-                write<vectors, 2>(writable, sink);
+                pads_one ? write<vectors, 1>(writable, sink) : write<vectors, 2>(writable, sink);
             });
         });
     }
@@ -60,6 +67,22 @@ class PoolAroundElements : public PoolPlanes<T> {
     // many shifts, and of bfloat16 no shuffles.
     template <int kVectors>
     static constexpr bool kSplits = kRegisters == 1 && kVectors % 2 == 0;
+    // Whether rows of quotients may be held in registers: narrower ones are too few, and shorter
+    // rows, or odd ones of bfloat16, take up to 1.3 times as long (Zen 4).
+    template <int kVectors>
+    static constexpr bool kHolds = kRegisters == 1 &&
+                                   (kVectors == 4 ||
+                                    (kVectors == 3 && !std::is_same_v<T, BFloat16>));
+
+    // Calls function(Number<i>) for i below kCount: arrays that only such numbers index stay in
+    // registers.
+    template <int kCount, class Function>
+    static AG_INLINE void each_number(const Function& function) {
+        if constexpr (kCount > 0) {
+            each_number<kCount - 1>(function);
+            function(Number<kCount - 1>{});
+        }
+    }
 
     template <class Function>
     AG_INLINE void with_vectors(const Function& function) {
@@ -127,39 +150,122 @@ class PoolAroundElements : public PoolPlanes<T> {
         }
     }
 #endif
+    // What loops over rows of grad_output keep in registers, as stores may change what is ours.
+    struct Loads {
+        int columns;
+        uintptr_t ahead;
+        const T* end;  // memory from there on is not touched
+    };
+    Loads loads_of(const T* plane) const {
+        return {columns_, plan_.prefetch, plane + plan_.height.extent * columns_};
+    }
+    // Calls set(x, Number<v>) for the vectors of a row of grad_output.
+    template <int kVectors, class LookAt, class Set>
+    static AG_INLINE void load_row(const T* row, const Loads& loads, const LookAt& look_at,
+                                   const Set& set) {
+        const auto [columns, ahead, end] = loads;
+        each_number<kVectors>([&](auto v) AG_INLINE_LAMBDA {
+            const T* const p = row + v * kLanes;
+            if constexpr (!kSplits<kVectors>) {
+                prefetch<Cache::kFirst>(p, ahead, 1);
+                const int n = v + 1 < kVectors ? kLanes : columns - v * kLanes;
+                const Lanes x = load_up_to(p, n, end);
+                look_at([&](TinyLanes& tiny) AG_INLINE_LAMBDA { tiny.look_at(x); });
+                set(x, v);
+            } else if constexpr (v % 2 == 0) {
+                prefetch<Cache::kFirst>(p, ahead, 1);
+                const int n = v + 2 < kVectors ? kPairLanes : columns - v * kLanes;
+                const LanePair x = load_columns(p, n, look_at);
+                set(x.low, v);
+                set(x.high, Number<v + 1>{});
+            }
+        });
+    }
     template <int kVectors>
     AG_NOINLINE void divide(const T* from) {
         constexpr int kPitch = kVectors * kLanes;
-        const int columns = columns_;
-        const T* const end = from + plan_.height.extent * columns;
-        const uintptr_t ahead = plan_.prefetch;
+        const Loads loads = loads_of(from);
         this->divide_by(counts_, [&](const auto& quotient, const auto& look_at) AG_INLINE_LAMBDA {
             const uint16_t* counts = counts_of_rows_;
             float* to = quotients_ + kMostPad * kPitch;
-            const auto set = [&](Lanes x, int i)
-                                 AG_INLINE_LAMBDA { store_raw(to + i, quotient(x, *counts + i)); };
-            for (const T* row = from; row < end; row += columns, to += kPitch, ++counts) {
-                AG_EACH (v, kVectors) {
-                    const int begin = v * kLanes;
-                    const T* const p = row + begin;
-                    if constexpr (!kSplits<kVectors>) {
-                        prefetch<Cache::kFirst>(p, ahead, 1);
-                        const Lanes x =
-                            load_up_to(p, v + 1 < kVectors ? kLanes : columns - begin, end);
-                        look_at([&](TinyLanes& tiny) AG_INLINE_LAMBDA { tiny.look_at(x); });
-                        set(x, begin);
-                    } else if (v % 2 == 0) {
-                        prefetch<Cache::kFirst>(p, ahead, 1);
-                        const int n = v + 2 < kVectors ? kPairLanes : columns - begin;
-                        const LanePair x = load_columns(p, n, look_at);
-                        set(x.low, begin);
-                        set(x.high, begin + kLanes);
-                    }
-                }
+            for (const T* row = from; row < loads.end;
+                 row += loads.columns, to += kPitch, ++counts) {
+                load_row<kVectors>(row, loads, look_at, [&](Lanes x, auto v) AG_INLINE_LAMBDA {
+                    store_raw(to + v * kLanes, quotient(x, *counts + v * kLanes));
+                });
             }
         });
     }
 
+    template <int kVectors>
+    struct Row {
+        Lanes vectors[kVectors];
+    };
+    // Sets the quotients of a row of grad_output.
+    template <int kVectors>
+    AG_INLINE void divide_row(const T* from, const Loads& loads, int counts,
+                              Row<kVectors>& row) const {
+        TinyLanes tiny;
+        load_row<kVectors>(
+            from, loads,
+            [&](const auto& look) AG_INLINE_LAMBDA {
+                if (kMayBeTiny<T>) look(tiny);
+            },
+            [&](Lanes x, auto v)
+                AG_INLINE_LAMBDA { row.vectors[v] = counts_.by_products(x, counts + v * kLanes); });
+        if (!kMayBeTiny<T> || __builtin_expect(!tiny.found(), 1)) return;
+        alignas(64) float exact[kVectors * kLanes];
+        divide_exactly<kVectors>(from, loads, counts, exact);
+        each_number<kVectors>([&](auto v)
+                                  AG_INLINE_LAMBDA { row.vectors[v] = load(exact + v * kLanes); });
+    }
+    template <int kVectors>
+    AG_NOINLINE void divide_exactly(const T* from, Loads loads, int counts, float* to) const {
+        const auto nothing = [](const auto&) AG_INLINE_LAMBDA {};
+        load_row<kVectors>(from, loads, nothing, [&](Lanes x, auto v) AG_INLINE_LAMBDA {
+            store_raw(to + v * kLanes, counts_.divide(x, counts + v * kLanes));
+        });
+    }
+    // Divides a row of a plane when the first row of results that needs it is written, so that
+    // loads from memory go on meanwhile, and holds it until the last one is.
+    template <int kVectors, int kPad>
+    AG_NOINLINE void divide_and_write(const T* from, int64_t writable, Sink<T>& sink) const {
+        constexpr int kHeld = 2 * kPad;
+        const Loads loads = loads_of(from);
+        const uint16_t* counts = counts_of_rows_;
+        const auto divide_next = [&](Row<kVectors>& row) AG_INLINE_LAMBDA {
+            if (from < loads.end) {
+                divide_row<kVectors>(from, loads, *counts, row);
+            } else {
+                each_number<kVectors>([&](auto v) AG_INLINE_LAMBDA { row.vectors[v] = Lanes{}; });
+            }
+            ++counts;
+            from += loads.columns;
+        };
+        Row<kVectors> held[kHeld];
+        each_number<kPad>([&](auto k) AG_INLINE_LAMBDA {
+            each_number<kVectors>([&](auto v) AG_INLINE_LAMBDA { held[k].vectors[v] = Lanes{}; });
+            divide_next(held[kPad + k]);
+        });
+        this->each_piece(writable, sink, kVectors * kLanes, 1,
+                         [&](T* out, const T* end, int n) AG_INLINE_LAMBDA {
+                             for (; n > 0; --n, out += loads.columns) {
+                                 Row<kVectors> last;
+                                 divide_next(last);
+                                 Sums<kVectors> sums;
+                                 each_number<kVectors>([&](auto v) AG_INLINE_LAMBDA {
+                                     Lanes sum = held[0].vectors[v];
+                                     each_number<kHeld - 1>([&](auto k) AG_INLINE_LAMBDA {
+                                         sum = sum + held[k + 1].vectors[v];
+                                         held[k].vectors[v] = held[k + 1].vectors[v];
+                                     });
+                                     sums.set(v, sum + last.vectors[v]);
+                                     held[kHeld - 1].vectors[v] = last.vectors[v];
+                                 });
+                                 write_row<kVectors, kPad>(out, end, sums);
+                             }
+                         });
+    }
     // A row's sums over the rows of its windows.
     template <int kVectors>
     class Sums {

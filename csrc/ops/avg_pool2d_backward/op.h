@@ -103,8 +103,9 @@ struct AvgPool2dBackward {
         int64_t plane_count, planes_per_task, tasks;
         int64_t most_threads;  // that had better share these
         bool streaming_fits;
-        int64_t bytes;       // that the call moves
-        uintptr_t prefetch;  // rows of quotients: how many bytes ahead grad_output is asked for
+        int64_t bytes;        // that the call moves
+        uintptr_t prefetch;   // rows of quotients: how many bytes ahead grad_output is asked for
+        bool divides_by_row;  // kAroundElements: long rows when they are needed, not planes before
         // If any: these are the tasks, and what kernels use is the plan of a dense one.
         Panels panels;
 

@@ -116,6 +116,7 @@ Op::Plan Op::direct_plan(const Args& args) {
     pool_planning::choose_traversal(plan);
     pool_planning::cut_into_tasks(plan, grad_input);
     plan.prefetch = processor().far_along_memory ? 6144 : 2048;  // measured
+    plan.divides_by_row = processor().divides_by_row;
     return plan;
 }
 
