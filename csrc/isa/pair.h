@@ -122,13 +122,18 @@ template <>
 struct Packed<float> {
     using Type = LanePair;
 };
+// Of lanes without a NaN but the canonical one.
+template <class T>
+AG_INLINE typename Packed<T>::Type pack_canonical(LanePair x) {
+    if constexpr (sizeof(T) == 2) {
+        return narrow_canonical(x, T{});
+    } else {
+        return x;
+    }
+}
 template <class T>
 AG_INLINE typename Packed<T>::Type pack(LanePair x) {
-    if constexpr (sizeof(T) == 2) {
-        return narrow_pair(x, T{});
-    } else {
-        return canonical(x);
-    }
+    return pack_canonical<T>(canonical(x));
 }
 // For what is done to each of thirty-two elements alone: as lanes in some order and, without a NaN
 // but the canonical one, back in place. Of bfloat16 the lanes are every second element, which takes
@@ -139,11 +144,7 @@ AG_INLINE LanePair load_permuted(const T* p) {
 }
 template <class T>
 AG_INLINE typename Packed<T>::Type pack_permuted(LanePair x) {
-    if constexpr (sizeof(T) == 2) {
-        return narrow_canonical(x, T{});
-    } else {
-        return x;
-    }
+    return pack_canonical<T>(x);
 }
 // Floats in the order of load_permuted() of T.
 template <class T>

@@ -83,16 +83,47 @@ AG_INLINE void write_head(const Inputs<T>& in, int head, Lanes s, U* out) {
         write_first<kStep>(in, i, head - i < kLanes ? head - i : kLanes, s, out);
 }
 
+// Whether output * (grad_output - sum) is never a NaN: a sum of products that is finite had finite
+// factors, and one below 2^103 cannot make their difference overflow. By differences of integers,
+// whose signs compilers combine in whole vectors.
+inline bool make_no_nan(const float* sums, int n) {
+    constexpr uint32_t kMagnitude = 0x7fffffff, kBound = 0x73000000;  // of 2^103
+    uint32_t all_below = ~0u;                                         // its sign bit
+    for (int i = 0; i < n; ++i) {
+        uint32_t bits;
+        std::memcpy(&bits, sums + i, sizeof(bits));
+        all_below &= (bits & kMagnitude) - kBound;
+    }
+    return all_below >> 31 != 0;
+}
+// Whether elements without a NaN have a form of their own (load_permuted()).
+template <class T, class U>
+constexpr bool kHasPermuted = std::is_same_v<T, U> && !kIsCompact;
+// out = output * (grad_output - sum) of thirty-two elements.
+template <int kStep, class T, class U>
+AG_INLINE void write_pair(const T* g, const T* y, LanePair sum, bool no_nan, U* out, bool streams) {
+    if constexpr (kStep == 1 && kHasPermuted<T, U>) {
+        if (no_nan) {
+            const LanePair value = load_permuted(y) * (load_permuted(g) - sum);
+            store_packed_to(out, pack_permuted<T>(value), streams);
+            return;
+        }
+    }
+    const LanePair value = load_pair_of<kStep>(y, 0) * (load_pair_of<kStep>(g, 0) - sum);
+    store_packed_to(out, pack<U>(value), streams);
+}
+
 // out = output * (grad_output - sum) of n elements.
 template <class T, class U>
 AG_INLINE void write_row(const Inputs<T>& in, float sum, U* out, int n) {
     const Lanes s = splat(sum);
     const LanePair both = {s, s};
+    const bool no_nan = kHasPermuted<T, U> && make_no_nan(&sum, 1);
     int i = long_head<1>(out, n);
     write_head<1>(in, i, s, out);
     for (; i + kPairLanes <= n; i += kPairLanes) {
         prefetch_stores(out + i, kPairLanes);
-        store_pair(out + i, load_pair(in.y + i) * (load_pair(in.g + i) - both));
+        write_pair<1>(in.g + i, in.y + i, both, no_nan, out + i, false);
     }
     for (; i + kLanes <= n; i += kLanes) store(out + i, load(in.y + i) * (load(in.g + i) - s));
     if (i < n) write_first<1>(in, i, n - i, s, out);
@@ -126,10 +157,15 @@ inline void write_rows_of(const RowSet& rows, int n, Flag asks) {
         }
         g[kLast] = load_first(in_g + kLast * kLanes, rest);
         y[kLast] = load_first(in_y + kLast * kLanes, rest);
-        const Lanes s = splat(tree_sum(sum + g[kLast] * y[kLast]));
+        const float row_sum = tree_sum(sum + g[kLast] * y[kLast]);
+        const Lanes s = splat(row_sum);
+        // Of float, and short ones, it gains nothing (Zen 4).
+        const bool no_nan = sizeof(T) == 2 && kLast > 2 && make_no_nan(&row_sum, 1);
         AG_EACH (k, kLast / 2) {
             const int a = 2 * k, b = a + 1;
-            store_pair(out + k * kPairLanes, {y[a] * (g[a] - s), y[b] * (g[b] - s)});
+            LanePair value = {y[a] * (g[a] - s), y[b] * (g[b] - s)};
+            if (!no_nan) value = canonical(value);
+            store_packed(out + k * kPairLanes, pack_canonical<T>(value));
         }
         if constexpr (kLast % 2 == 1) {
             store(out + (kLast - 1) * kLanes, y[kLast - 1] * (g[kLast - 1] - s));
@@ -153,36 +189,6 @@ inline void write_rows(const RowSet& rows, int n, Flag asks) {
     } else {
         write_rows<kVectors + 1, T, U>(rows, n, asks);
     }
-}
-
-// Whether output * (grad_output - sum) is never a NaN: a sum of products that is finite had finite
-// factors, and one below 2^103 cannot make their difference overflow. By differences of integers,
-// whose signs compilers combine in whole vectors.
-inline bool make_no_nan(const float* sums, int n) {
-    constexpr uint32_t kMagnitude = 0x7fffffff, kBound = 0x73000000;  // of 2^103
-    uint32_t all_below = ~0u;                                         // its sign bit
-    for (int i = 0; i < n; ++i) {
-        uint32_t bits;
-        std::memcpy(&bits, sums + i, sizeof(bits));
-        all_below &= (bits & kMagnitude) - kBound;
-    }
-    return all_below >> 31 != 0;
-}
-// Whether elements without a NaN have a form of their own (load_permuted()).
-template <class T, class U>
-constexpr bool kHasPermuted = std::is_same_v<T, U> && !kIsCompact;
-// out = output * (grad_output - sum) of thirty-two elements.
-template <int kStep, class T, class U>
-AG_INLINE void write_pair(const T* g, const T* y, LanePair sum, bool no_nan, U* out, bool streams) {
-    if constexpr (kStep == 1 && kHasPermuted<T, U>) {
-        if (no_nan) {
-            const LanePair value = load_permuted(y) * (load_permuted(g) - sum);
-            store_packed_to(out, pack_permuted<T>(value), streams);
-            return;
-        }
-    }
-    const LanePair value = load_pair_of<kStep>(y, 0) * (load_pair_of<kStep>(g, 0) - sum);
-    store_packed_to(out, pack<U>(value), streams);
 }
 
 // out = output * (grad_output - of_these) of n elements. Returns `sum` and, if kSums, the products
