@@ -163,18 +163,17 @@ class PoolAroundElements : public PoolPlanes<T> {
     template <int kVectors, class LookAt, class Set>
     static AG_INLINE void load_row(const T* row, const Loads& loads, const LookAt& look_at,
                                    const Set& set) {
-        const auto [columns, ahead, end] = loads;
         each_number<kVectors>([&](auto v) AG_INLINE_LAMBDA {
             const T* const p = row + v * kLanes;
             if constexpr (!kSplits<kVectors>) {
-                prefetch<Cache::kFirst>(p, ahead, 1);
-                const int n = v + 1 < kVectors ? kLanes : columns - v * kLanes;
-                const Lanes x = load_up_to(p, n, end);
+                prefetch<Cache::kFirst>(p, loads.ahead, 1);
+                const int n = v + 1 < kVectors ? kLanes : loads.columns - v * kLanes;
+                const Lanes x = load_up_to(p, n, loads.end);
                 look_at([&](TinyLanes& tiny) AG_INLINE_LAMBDA { tiny.look_at(x); });
                 set(x, v);
             } else if constexpr (v % 2 == 0) {
-                prefetch<Cache::kFirst>(p, ahead, 1);
-                const int n = v + 2 < kVectors ? kPairLanes : columns - v * kLanes;
+                prefetch<Cache::kFirst>(p, loads.ahead, 1);
+                const int n = v + 2 < kVectors ? kPairLanes : loads.columns - v * kLanes;
                 const LanePair x = load_columns(p, n, look_at);
                 set(x.low, v);
                 set(x.high, Number<v + 1>{});
