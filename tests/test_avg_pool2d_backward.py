@@ -544,6 +544,7 @@ def assert_same_as_channels_last(
     "height, width",
     [
         (1, 8),
+        (1, 50),
         (8, 8),
         (13, 11),
         (7, 16),

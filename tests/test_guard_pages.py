@@ -28,6 +28,7 @@ SHAPES = [
     (5, 18, 7),
     (9, 3, 11),
     (9, 120, 33),
+    (2, 3, 50),
 ]
 LIBC = ctypes.CDLL(None, use_errno=True)
 
@@ -130,7 +131,7 @@ def call_all(shape: tuple[int, ...], dtype: np.dtype, layout: str, at_end: bool)
     ag.prelu_backward(g, x, new((1,)), grad_input=out)
     ag.batch_norm_reduce_backward(g, x, statistics, statistics, sum_dy=sums)
     image = shape if len(shape) == 4 else (*shape, 1)[:3]
-    for kernel, stride, padding in ((1, 1, 0), (2, 2, 0), (2, 2, 1), (3, 1, 1)):
+    for kernel, stride, padding in ((1, 1, 0), (2, 2, 0), (2, 2, 1), (3, 1, 1), (5, 1, 2)):
         extents = [(size + 2 * padding - kernel) // stride + 1 for size in image[-2:]]
         if min(extents) > 0:
             gradient, target = new((*image[:-2], *extents)), new(image)

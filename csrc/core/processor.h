@@ -31,8 +31,9 @@ struct Processor {
     // made in panels even where they would pass the caches: 0.5 to 1 of the time on Zen 4,
     // elsewhere not measured.
     bool copies_transposed;
-    // Whether pooling with windows around elements of long rows had better divide row by row: 0.5
-    // to 0.8 of the time from memory, 0.85 to 1 in caches on Zen 4, elsewhere not measured.
+    // Whether pooling with windows around elements of long rows had better divide row by row, where
+    // there is AVX-512: 0.45 to 0.95 of the time from memory, 0.7 to 1 in caches on Zen 4,
+    // elsewhere not measured.
     bool divides_by_row;
     // What a call moves, at most, for its tensors to be expected in a cache: comes_from_memory().
     int64_t cached_bytes;

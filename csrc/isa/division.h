@@ -88,9 +88,9 @@ class TinyLanes {
 #else
         uint32_t ranks[kLanes];
         std::memcpy(ranks, &least_, sizeof(ranks));
-        for (uint32_t rank : ranks)
-            if (rank < kBound) return true;
-        return false;
+        bool any = false;
+        for (uint32_t rank : ranks) any |= rank < kBound;
+        return any;
 #endif
     }
 

@@ -75,7 +75,7 @@ template <class T>
 AG_INLINE PairVector narrow_interleaved(LanePair x, T) {
     LanePair y;
     interleave(x.low, x.high, y.low, y.high);
-    return narrow_pair(y, T{});
+    return pack<T>(y);
 }
 #endif
 

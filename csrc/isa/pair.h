@@ -86,33 +86,6 @@ AG_INLINE PairVector narrow_canonical(LanePair x, T) {
 
 #endif
 
-template <class T>
-AG_INLINE PairVector narrow_pair(LanePair x, T) {
-    return narrow_canonical(canonical(x), T{});
-}
-template <class T>
-AG_INLINE LanePair load_pair(const T* p) {
-    return {load(p), load(p + kLanes)};
-}
-
-// The first n elements, 0 <= n <= 32; the others are 0 and their memory is not touched.
-template <class T>
-AG_INLINE LanePair load_first_pair(const T* p, int n) {
-    return {load_first(p, n < kLanes ? n : kLanes),
-            load_first(p + kLanes, n > kLanes ? n - kLanes : 0)};
-}
-template <class T>
-AG_INLINE void store_first_pair(T* p, LanePair x, int n) {
-#if defined(__AVX512F__)
-    if constexpr (sizeof(T) == 2) {
-        _mm512_mask_storeu_epi16(p, first_pair_lanes(n), narrow_pair(x, T{}));
-        return;
-    }
-#endif
-    store_first(p, x.low, n < kLanes ? n : kLanes);
-    if (n > kLanes) store_first(p + kLanes, x.high, n - kLanes);
-}
-
 // A pair as T, to be stored more than once.
 template <class T>
 struct Packed {
@@ -135,6 +108,30 @@ template <class T>
 AG_INLINE typename Packed<T>::Type pack(LanePair x) {
     return pack_canonical<T>(canonical(x));
 }
+
+template <class T>
+AG_INLINE LanePair load_pair(const T* p) {
+    return {load(p), load(p + kLanes)};
+}
+
+// The first n elements, 0 <= n <= 32; the others are 0 and their memory is not touched.
+template <class T>
+AG_INLINE LanePair load_first_pair(const T* p, int n) {
+    return {load_first(p, n < kLanes ? n : kLanes),
+            load_first(p + kLanes, n > kLanes ? n - kLanes : 0)};
+}
+template <class T>
+AG_INLINE void store_first_pair(T* p, LanePair x, int n) {
+#if defined(__AVX512F__)
+    if constexpr (sizeof(T) == 2) {
+        _mm512_mask_storeu_epi16(p, first_pair_lanes(n), pack<T>(x));
+        return;
+    }
+#endif
+    store_first(p, x.low, n < kLanes ? n : kLanes);
+    if (n > kLanes) store_first(p + kLanes, x.high, n - kLanes);
+}
+
 // For what is done to each of thirty-two elements alone: as lanes in some order and, without a NaN
 // but the canonical one, back in place. Of bfloat16 the lanes are every second element, which takes
 // no shuffle.

@@ -344,7 +344,10 @@ int main(int argc, char** argv) {
                                      {{2, 3, 18, 30}, 5, 1, 2, false, false, 0, 0},
                                      {{1, 5, 40, 62}, 3, 1, 1, false, false, 0, 0},
                                      {{2, 3, 21, 37}, 5, 1, 2, false, true, 4, 0},
-                                     {{2, 3, 21, 50}, 5, 1, 2, false, false, 0, 0}};
+                                     {{2, 3, 21, 50}, 5, 1, 2, false, false, 0, 0},
+                                     {{2, 3, 1, 50}, 5, 1, 2, false, true, 0, 0},
+                                     {{2, 3, 9, 40}, 3, 1, 1, false, false, 0, 0},
+                                     {{2, 3, 9, 60}, 5, 1, 2, false, true, -3, 0}};
     Report report;
     for (DataType dtype : kDtypes) {
         if (std::strcmp(data_type_name(dtype), argv[2]) != 0) continue;

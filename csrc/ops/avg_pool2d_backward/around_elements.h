@@ -33,6 +33,7 @@ class PoolAroundElements : public PoolPlanes<T> {
 
     void run() {
         const bool pads_one = plan_.width.pad == 1;
+        // Where no product is inexact but of tiny elements.
         [[maybe_unused]] const bool by_row = plan_.divides_by_row && uses_reciprocals_;
         with_vectors([&](auto vectors) {
             this->each_plane([&](const T* from, Sink<T>& sink, int64_t writable) {
@@ -67,22 +68,12 @@ class PoolAroundElements : public PoolPlanes<T> {
     // many shifts, and of bfloat16 no shuffles.
     template <int kVectors>
     static constexpr bool kSplits = kRegisters == 1 && kVectors % 2 == 0;
-    // Whether rows of quotients may be held in registers: narrower ones are too few, and shorter
-    // rows, or odd ones of bfloat16, take up to 1.3 times as long (Zen 4).
+    // Whether rows of quotients may be held in registers. Narrower registers are too few; rows of
+    // one vector or two, and of three in bfloat16, take up to 1.3 times as long (Zen 4).
     template <int kVectors>
     static constexpr bool kHolds = kRegisters == 1 &&
                                    (kVectors == 4 ||
                                     (kVectors == 3 && !std::is_same_v<T, BFloat16>));
-
-    // Calls function(Number<i>) for i below kCount: arrays that only such numbers index stay in
-    // registers.
-    template <int kCount, class Function>
-    static AG_INLINE void each_number(const Function& function) {
-        if constexpr (kCount > 0) {
-            each_number<kCount - 1>(function);
-            function(Number<kCount - 1>{});
-        }
-    }
 
     template <class Function>
     AG_INLINE void with_vectors(const Function& function) {
@@ -150,7 +141,8 @@ class PoolAroundElements : public PoolPlanes<T> {
         }
     }
 #endif
-    // What loops over rows of grad_output keep in registers, as stores may change what is ours.
+    // What loops over rows of grad_output need: of members, which compilers load again behind every
+    // store.
     struct Loads {
         int columns;
         uintptr_t ahead;
@@ -200,7 +192,7 @@ class PoolAroundElements : public PoolPlanes<T> {
     struct Row {
         Lanes vectors[kVectors];
     };
-    // Sets the quotients of a row of grad_output.
+    // Sets the quotients of a row of grad_output, as divide_by() those of a plane.
     template <int kVectors>
     AG_INLINE void divide_row(const T* from, const Loads& loads, int counts,
                               Row<kVectors>& row) const {
@@ -218,6 +210,7 @@ class PoolAroundElements : public PoolPlanes<T> {
         each_number<kVectors>([&](auto v)
                                   AG_INLINE_LAMBDA { row.vectors[v] = load(exact + v * kLanes); });
     }
+    // Apart, as it is rare, and to memory: its caller would keep a row there that it returned.
     template <int kVectors>
     AG_NOINLINE void divide_exactly(const T* from, Loads loads, int counts, float* to) const {
         const auto nothing = [](const auto&) AG_INLINE_LAMBDA {};
@@ -235,11 +228,11 @@ class PoolAroundElements : public PoolPlanes<T> {
         const auto divide_next = [&](Row<kVectors>& row) AG_INLINE_LAMBDA {
             if (from < loads.end) {
                 divide_row<kVectors>(from, loads, *counts, row);
+                ++counts;
+                from += loads.columns;
             } else {
                 each_number<kVectors>([&](auto v) AG_INLINE_LAMBDA { row.vectors[v] = Lanes{}; });
             }
-            ++counts;
-            from += loads.columns;
         };
         Row<kVectors> held[kHeld];
         each_number<kPad>([&](auto k) AG_INLINE_LAMBDA {
@@ -360,8 +353,8 @@ class PoolAroundElements : public PoolPlanes<T> {
         }
     }
     // The columns beside each of vector v, from the first to kOffset.
-    template <int kPad, int kOffset = kPad, class Row>
-    static AG_INLINE Lanes add_columns(const Row& sums, int v) {
+    template <int kPad, int kOffset = kPad, int kVectors>
+    static AG_INLINE Lanes add_columns(const Sums<kVectors>& sums, int v) {
         const Lanes x = sums.template beside<kOffset>(v);
         if constexpr (kOffset == -kPad) {
             return x;
@@ -370,8 +363,8 @@ class PoolAroundElements : public PoolPlanes<T> {
         }
     }
     // The same of the even columns, or the odd ones, that vectors v and v + 1 hold.
-    template <int kPad, int kOdd, int kOffset = kPad, class Row>
-    static AG_INLINE Lanes add_split_columns(const Row& sums, int v) {
+    template <int kPad, int kOdd, int kOffset = kPad, int kVectors>
+    static AG_INLINE Lanes add_split_columns(const Sums<kVectors>& sums, int v) {
         constexpr int kColumn = kOdd + kOffset, kParity = kColumn & 1;
         const Lanes x = sums.template beside<(kColumn - kParity) / 2>(v + kParity);
         if constexpr (kOffset == -kPad) {

@@ -105,7 +105,7 @@ struct AvgPool2dBackward {
         bool streaming_fits;
         int64_t bytes;        // that the call moves
         uintptr_t prefetch;   // rows of quotients: how many bytes ahead grad_output is asked for
-        bool divides_by_row;  // kAroundElements: long rows when they are needed, not planes before
+        bool divides_by_row;  // kAroundElements: where it can, long rows when they are needed
         // If any: these are the tasks, and what kernels use is the plan of a dense one.
         Panels panels;
 

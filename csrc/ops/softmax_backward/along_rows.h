@@ -83,9 +83,9 @@ AG_INLINE void write_head(const Inputs<T>& in, int head, Lanes s, U* out) {
         write_first<kStep>(in, i, head - i < kLanes ? head - i : kLanes, s, out);
 }
 
-// Whether output * (grad_output - sum) is never a NaN: a sum of products that is finite had finite
-// factors, and one below 2^103 cannot make their difference overflow. By differences of integers,
-// whose signs compilers combine in whole vectors.
+// Whether output * (grad_output - sum) is never a NaN for the elements summed: a sum of products
+// that is finite had finite factors, and one below 2^103 cannot make their difference overflow. By
+// differences of integers, whose signs compilers combine in whole vectors.
 inline bool make_no_nan(const float* sums, int n) {
     constexpr uint32_t kMagnitude = 0x7fffffff, kBound = 0x73000000;  // of 2^103
     uint32_t all_below = ~0u;                                         // its sign bit
@@ -160,8 +160,8 @@ inline void write_rows_of(const RowSet& rows, int n, Flag asks) {
         y[kLast] = load_first(in_y + kLast * kLanes, rest);
         const float row_sum = tree_sum(sum + g[kLast] * y[kLast]);
         const Lanes s = splat(row_sum);
-        // Of float, and short ones, it gains nothing (Zen 4).
-        const bool no_nan = sizeof(T) == 2 && kLast > 2 && make_no_nan(&row_sum, 1);
+        // Of float, and of up to three vectors, it gains nothing (Zen 4).
+        const bool no_nan = !kIsCompact && sizeof(T) == 2 && kLast > 2 && make_no_nan(&row_sum, 1);
         AG_EACH (k, kLast / 2) {
             const int a = 2 * k, b = a + 1;
             LanePair value = {y[a] * (g[a] - s), y[b] * (g[b] - s)};
