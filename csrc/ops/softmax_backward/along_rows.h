@@ -115,7 +115,7 @@ AG_INLINE void write_pair(const T* g, const T* y, LanePair sum, bool no_nan, U* 
 
 // out = output * (grad_output - sum) of n elements.
 template <class T, class U>
-AG_INLINE void write_row(const Inputs<T>& in, float sum, U* out, int n) {
+AG_INLINE void write_row(const Inputs<T>& in, float sum, U* out, int n, bool asks_for_stores) {
     const Lanes s = splat(sum);
     const LanePair both = {s, s};
     // Of 16 bit it gains nothing here (Zen 4).
@@ -123,7 +123,7 @@ AG_INLINE void write_row(const Inputs<T>& in, float sum, U* out, int n) {
     int i = long_head<1>(out, n);
     write_head<1>(in, i, s, out);
     for (; i + kPairLanes <= n; i += kPairLanes) {
-        prefetch_stores(out + i, kPairLanes);
+        if (asks_for_stores) prefetch_stores(out + i, kPairLanes);
         write_pair<1>(in.g + i, in.y + i, both, no_nan, out + i, false);
     }
     for (; i + kLanes <= n; i += kLanes) store(out + i, load(in.y + i) * (load(in.g + i) - s));
@@ -137,6 +137,7 @@ struct RowSet {
     char* out;
     const int64_t* stride;
     int count;
+    bool asks_for_stores;
 };
 
 // Rows that stay in registers, of more than kVectors - 1 vectors, at most kVectors.
@@ -183,7 +184,8 @@ inline void write_rows(const RowSet& rows, int n, Flag asks) {
             const Inputs<T> in = {reinterpret_cast<const T*>(rows.g + row * rows.stride[0]),
                                   reinterpret_cast<const T*>(rows.y + row * rows.stride[1])};
             write_row(in, sum_products<1>(in, n, asks),
-                      reinterpret_cast<U*>(rows.out + row * rows.stride[2]), n);
+                      reinterpret_cast<U*>(rows.out + row * rows.stride[2]), n,
+                      rows.asks_for_stores);
         }
     } else if (n <= kVectors * kLanes) {
         write_rows_of<kVectors, T>(rows, n, asks);

@@ -89,6 +89,7 @@ struct SoftmaxBackward {
         bool reads_next_row;    // kAlongRows: while it writes one, also from a cache
         bool asks;              // kAlongRows: for loads to come; of planes, for the next one
         bool asks_for_rows;     // kAlongRows past the caches: for the rows after the one written
+        bool asks_for_stores;   // kAlongRows, rows by themselves: for lines that will be written
         bool asks_into_second;  // kAcrossRows and short rows: for them, into the second cache
         bool streaming_fits;
         bool is_buffered;      // and then results go by way of a buffer

@@ -330,6 +330,7 @@ Op::Plan Op::direct_plan(const Args& args) {
                          plan.dtype == DataType::kFloat32 && plan.out_dtype == plan.dtype &&
                          plan.traversal == Traversal::kAlongRows && plan.step == 1 &&
                          plan.chunks == 1;
+    plan.asks_for_stores = processor().along_memory;
     plan.asks_into_second = processor().into_second;
     const bool is_in_place = out.data == grad.data || out.data == args.tensors[kOutput]->data;
     plan.rows_beyond = rows_beyond(plan, out, is_in_place);

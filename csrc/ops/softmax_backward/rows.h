@@ -187,8 +187,12 @@ class SoftmaxRows {
     }
 
     RowSet row_set(int row, U* out, int count) const {
-        return {address(0, row, 0), address(1, row, 0), reinterpret_cast<char*>(out),
-                plan_.rows.stride[plan_.rows.count - 1], count};
+        return {address(0, row, 0),
+                address(1, row, 0),
+                reinterpret_cast<char*>(out),
+                plan_.rows.stride[plan_.rows.count - 1],
+                count,
+                plan_.asks_for_stores};
     }
 
     // Several of them go past the caches at a time, short ones.
