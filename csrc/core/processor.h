@@ -14,8 +14,9 @@ enum class NextPlane { kNone, kFromMemory, kSmallOrNarrow };
 struct Processor {
     // Whether loads along memory are to be asked for, as sums over channels and softmax do. Where
     // not, hardware foresees them, and asking takes up to 1.5 times as long; only what lies further
-    // along memory is then asked for, by sums of channels that are last. Nor are the stores of
-    // softmax's short rows there, whose asking takes 1.03 to 1.1 times as long (Zen 4).
+    // along memory is then asked for, by sums of channels that are last. Nor
+    // does softmax then ask for the lines that short rows will store, which takes 1.03 to 1.1 times
+    // as long (Zen 4).
     bool along_memory;
     // Whether that, loads across memory and short rows go to the second cache; else to the first.
     bool into_second;

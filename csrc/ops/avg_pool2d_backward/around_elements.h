@@ -141,8 +141,8 @@ class PoolAroundElements : public PoolPlanes<T> {
         }
     }
 #endif
-    // What loops over rows of grad_output need: of members, which compilers load again behind every
-    // store.
+    // Copies of the members that a loop over rows of grad_output reads: compilers would load the
+    // members themselves again after each store.
     struct Loads {
         int columns;
         uintptr_t ahead;
